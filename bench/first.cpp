@@ -32,8 +32,8 @@ sn::runtime::KernelSource print(const jit::Plan& plan) {
   const jit::Kernel& kernel = plan.kernels[0];
   const jit::KernelTraits traits(kernel);
   jit::KernelClass c;
-  c.lanes = traits.lanes;
-  c.patterns.assign(traits.operands.size(), jit::Pattern::Linear);
+  c.vector_width = traits.lanes;
+  c.patterns.assign(traits.operands.size(), jit::Pattern::Contiguous);
   return {kernel.name, jit::cuda::source(kernel, traits, c)};
 }
 

@@ -72,8 +72,8 @@ void graph_print(benchmark::State& state) {
   for (auto _ : state) {
     for (const jit::Kernel& kernel : plan.kernels) {
       jit::KernelClass c;
-      c.lanes = 4;
-      c.patterns.assign(kernel.outputs.size() + kernel.inputs.size(), jit::Pattern::Linear);
+      c.vector_width = 4;
+      c.patterns.assign(kernel.outputs.size() + kernel.inputs.size(), jit::Pattern::Contiguous);
       benchmark::DoNotOptimize(jit::cuda::source(kernel, jit::KernelTraits(kernel), c));
     }
   }

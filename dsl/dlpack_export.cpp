@@ -71,7 +71,7 @@ void await(const TensorImpl& t) {
 TensorRef dlpack_source(TensorImpl& t, const DLPackExport& options) {
   runtime::refuse_mesh("to_dlpack", t);
   TensorRef source = TensorRef::share(&t);
-  if (options.copy || runtime::is_index(t)) {
+  if (options.copy || runtime::lacks_memory(t)) {
     source = runtime::empty(t.shape, t.dtype, t.device);
     jit::copy(*source, t);
   }

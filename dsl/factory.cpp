@@ -9,7 +9,7 @@
 #include <sinter/dsl/random.hpp>
 #include <sinter/runtime/float_environment.hpp>
 
-#include "index.hpp"
+#include "iota.hpp"
 
 namespace sinter::inline v1::detail {
 
@@ -64,13 +64,13 @@ TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType 
   const auto count = static_cast<std::int64_t>((span + by + (by > 0 ? -1 : 1)) / by);
   for (const std::int64_t value : {start, static_cast<std::int64_t>(start + (count - 1) * by)})
     if (count > 0) visit(dtype, [&]<class T>(std::type_identity<T>) { static_cast<void>(element_of<T>(value)); });
-  return convert(index(Shape(count), device) * step + start, dtype);
+  return convert(iota(Shape(count), device) * step + start, dtype);
 }
 
 TensorRef arange(double start, double end, double step, DType dtype, Device device) {
   const runtime::DefaultFloats floats;
   const std::int64_t count = checked_count(std::ceil((end - start) / step), start, end, step);
-  return convert(cast<double>(index(Shape(count), device)) * step + start, dtype);
+  return convert(cast<double>(iota(Shape(count), device)) * step + start, dtype);
 }
 
 TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, Device device) {
@@ -80,14 +80,14 @@ TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, De
   double step = (end - start) / intervals;
   if (!std::isfinite(step)) step = end / intervals - start / intervals;  // the difference alone overflows
   // From both ends, so that the last element is exactly `end`.
-  const auto i = index(Shape(steps), device);
+  const auto i = iota(Shape(steps), device);
   const auto from_start = cast<double>(i) * step + start;
   const auto from_end = cast<double>(i - (steps - 1)) * step + end;
   return convert(where(i < (steps + 1) / 2, from_start, from_end), dtype);
 }
 
 TensorRef eye(std::int64_t rows, std::int64_t columns, DType dtype, Device device) {
-  const auto i = index(Shape(rows, columns), device);
+  const auto i = iota(Shape(rows, columns), device);
   return convert(i.floor_divide(columns) == i % columns, dtype);
 }
 

@@ -6,7 +6,7 @@
 
 #include <runtime/different_devices.hpp>
 #include "checked_axis.hpp"
-#include "index.hpp"
+#include "iota.hpp"
 
 namespace sinter::inline v1::detail {
 
@@ -77,7 +77,7 @@ TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) 
     shape.push_back(d == axis ? 1 : how == Reading::Gather ? i.shape[d] : x.shape[d]);
     strides.push_back(d == axis || x.shape[d] == 1 ? 0 : x.strides[d]);
   }
-  return runtime::view(*runtime::index_tensor(shape, x.device), shape, strides);
+  return runtime::view(*runtime::iota_tensor(shape, x.device), shape, strides);
 }
 
 /// For a 0-d tensor: one axis of one position, as in PyTorch.
@@ -89,7 +89,7 @@ Axis only_axis(Reading how, const TensorImpl& x, std::int64_t axis, const Facts&
     throw_shape(what, "the index has more dimensions than x, which has none", x, i);
   const bool drops = ndim == 1 && how == Reading::Select;  // the result is 0-d too
   if (drops && i.shape[0] != 1) throw_shape(what, "x has no dimensions, so the index must name one element", x, i);
-  return {1, 1, runtime::index_tensor(Shape(), x.device), drops ? -1 : 0};
+  return {1, 1, runtime::iota_tensor(Shape(), x.device), drops ? -1 : 0};
 }
 
 int trailing_of(Reading how, const TensorImpl& x, int axis) {
@@ -128,7 +128,7 @@ Axis class_axis(std::int64_t classes, const Facts& i) {
   if (i.shape.ndim() == max_ndim)
     throw ShapeError(fmt::format("one_hot: the result would have more than {} dimensions, where\n    ids: {}", max_ndim,
                                  describe(i)));
-  return {classes, 1, runtime::index_tensor({classes}, i.device), 1};
+  return {classes, 1, runtime::iota_tensor({classes}, i.device), 1};
 }
 
 TensorRef append_axes(TensorImpl& x, int count) {

@@ -48,7 +48,7 @@ Classes classes_among(const char* what, const Facts& scores, const Facts& target
           {static_cast<std::uint8_t>(1 << (ndim - 1 - axis)), false},
           count,
           each,
-          runtime::index_tensor(each, scores.device)};
+          runtime::iota_tensor(each, scores.device)};
 }
 
 void check_class_weight(const char* what, const Facts& scores, const Facts& weight, std::int64_t classes) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <runtime/fork.hpp>
-#include "index.hpp"
+#include "iota.hpp"
 
 namespace sinter::inline v1 {
 
@@ -86,7 +86,7 @@ TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Dev
     throw DtypeError(fmt::format(
         "random numbers of {} were requested, but they must be floats (randint returns integers)", name(dtype)));
   check_room(shape, dtype, device);
-  const IndexExpression i = index(shape, device);
+  const IotaExpression i = iota(shape, device);
   return visit(dtype, [&]<class T>(std::type_identity<T>) -> TensorRef {
     if constexpr (random_number<T>)
       return distribution == Distribution::Normal ? evaluate_one(randn_like<T>(i)) : evaluate_one(rand_like<T>(i));
@@ -101,7 +101,7 @@ TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shap
   // The distance of two int64 fits into an unsigned one.
   const auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
   check_room(shape, dtype, device);
-  const IndexExpression i = index(shape, device);
+  const IotaExpression i = iota(shape, device);
   return convert(random_expression<Op::random_below>("randint", i, count) + low, dtype);
 }
 
@@ -119,7 +119,7 @@ Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
 
 Draw draw(const Shape& shape, Device device) {
   const RandomPlace place = generator().draw(shape.numel());
-  return {runtime::index_tensor(shape, device), place.first, place.seed};
+  return {runtime::iota_tensor(shape, device), place.first, place.seed};
 }
 
 void check_probability(double p) {

@@ -64,7 +64,7 @@ TensorRef array_of(const Source& s) {
 /// indices replace.
 Places places(const TensorImpl& x, const Shape& over, const Shape& own, std::span<const Indexed> indexed) {
   const Shape extents = at_least_1d(x.shape), strides = x.ndim() > 0 ? x.strides : Shape(0);
-  Places all(jit::lazy(*runtime::view(*runtime::index_tensor(over, x.device), over, own)));
+  Places all(jit::lazy(*runtime::view(*runtime::iota_tensor(over, x.device), over, own)));
   for (const Indexed& i : indexed) {
     const Places index(jit::lazy_cast(i.index.node, DType::Int64));
     const std::int64_t n = extents[i.axis];

@@ -45,7 +45,7 @@ int row_axis(const TensorImpl& t, const Shards& p, int known) noexcept {
 
 TensorRef in_array(const Shape& shape, const Shape& strides, int split, DType dtype,
                    std::unique_ptr<const Shards> shards) {
-  TensorRef t = index_tensor(shape, shards->mesh);
+  TensorRef t = iota_tensor(shape, shards->mesh);
   t->dtype = dtype;
   t->contiguous = strides == t->strides;
   t->strides = strides;

@@ -22,7 +22,7 @@ std::pair<std::int64_t, std::int64_t> element_range(const Shape& shape, const Sh
 }
 
 void check_view(const TensorImpl& of, const TensorImpl& result, std::int64_t offset) {
-  if (result.numel == 0 || !of.buffer) return;  // positions in an index tensor have no bounds
+  if (result.numel == 0 || !of.buffer) return;  // positions in an iota tensor have no bounds
   const std::int64_t size = static_cast<std::int64_t>(size_of(of.dtype));
   const std::int64_t first = of.data ? of.data - of.buffer->data() : 0;
   const auto [low, high] = element_range(result.shape, result.strides);
@@ -119,7 +119,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   return t;
 }
 
-TensorRef index_tensor(const Shape& shape, Device device) { return laid_out(shape, DType::Int64, device); }
+TensorRef iota_tensor(const Shape& shape, Device device) { return laid_out(shape, DType::Int64, device); }
 
 TensorRef absent_addend(DType dtype, Device device) { return laid_out(Shape(), dtype, device); }
 

@@ -74,10 +74,10 @@ bool reads_only_a_shape(const std::string& text) {
   return false;
 }
 bool keeps_vectors(const std::string& text, const std::string& ptx) {
-  return (reads_only_a_shape(text) || keeps_vectors(text, "reinterpret_cast<const sinter::Lanes<", ptx, "ld.global")) &&
-         keeps_vectors(text, "reinterpret_cast<sinter::Lanes<", ptx, "st.global") &&
-         keeps_vectors(text, "sinter::cached<sinter::Lanes<", ptx, "ld.shared") &&
-         keeps_vectors(text, "sinter::cached<sinter::Lanes<", ptx, "st.shared");
+  return (reads_only_a_shape(text) || keeps_vectors(text, "reinterpret_cast<const sinter::Vec<", ptx, "ld.global")) &&
+         keeps_vectors(text, "reinterpret_cast<sinter::Vec<", ptx, "st.global") &&
+         keeps_vectors(text, "sinter::cached<sinter::Vec<", ptx, "ld.shared") &&
+         keeps_vectors(text, "sinter::cached<sinter::Vec<", ptx, "st.shared");
 }
 
 /// The hash of what decides about a kernel.

@@ -9,9 +9,9 @@ namespace sinter::inline v1::detail {
 /// The generator's numbers from `first` on: one per element.
 template <Op op, class... Parameters>
 auto seeded(const Shape& shape, std::uint64_t seed, std::int64_t first, Parameters... parameters) {
-  using Positions = Expression<std::int64_t, Cpu, IndexLeaf, 1, 0, index_bytes>;
+  using Positions = Expression<std::int64_t, Cpu, IotaLeaf, 1, 0, iota_bytes>;
   check_shape(shape, sizeof(std::int64_t));
-  return Tensor(apply<op>(Positions(runtime::index_tensor(shape, Device()).release()) + first,
+  return Tensor(apply<op>(Positions(runtime::iota_tensor(shape, Device()).release()) + first,
                           static_cast<std::int64_t>(seed), parameters...));
 }
 

@@ -2,6 +2,6 @@
 
 namespace sinter::inline v1::detail {
 
-Draw no_draw(Device device) { return {runtime::index_tensor({}, device), 0, 0}; }
+Draw no_draw(Device device) { return {runtime::iota_tensor({}, device), 0, 0}; }
 
 }  // namespace sinter::inline v1::detail

@@ -32,10 +32,10 @@ bool is_view(std::string_view name) {
   return std::ranges::find(detail::text_views(), name, &detail::TextFunction::name) != detail::text_views().end();
 }
 
-/// A view of a tensor is a tensor; any other value is an expression.
+/// A view of a tensor is a tensor; any other value is an expression, also a view of a result, which has a history.
 std::unique_ptr<Operand> view_of(const TextValue& made) {
   const jit::Recorded recorded(made.node);
-  if (recorded.graph.nodes().size() == 1 && recorded.leaves.size() == 1)
+  if (recorded.graph.nodes().size() == 1 && recorded.leaves.size() == 1 && recorded.origins.empty())
     return object_of(TensorRef::share(recorded.leaves[0]));
   return object_of(made);
 }

@@ -46,8 +46,8 @@ Operand Differentiator::made(Op op, DType dtype, std::span<const Operand> operan
 
 Operand Differentiator::add_leaf(runtime::TensorRef tensor) {
   const auto number = static_cast<std::uint32_t>(recorded_.leaves.size());
-  const bool is_index = runtime::is_index(*tensor);
-  const Operand leaf = is_index ? recorded_.graph.index(number) : recorded_.graph.leaf(tensor->dtype, number);
+  const bool lacks_memory = runtime::lacks_memory(*tensor);
+  const Operand leaf = lacks_memory ? recorded_.graph.iota(number) : recorded_.graph.leaf(tensor->dtype, number);
   leaf_shapes_.push_back(tensor->shape);
   recorded_.leaves.push_back(tensor.get());
   recorded_.held.push_back(std::move(tensor));
@@ -245,7 +245,7 @@ Operand Differentiator::summed_to(const Shape& shape, Operand g, const Shape& fr
 
 Operand Differentiator::broadcast_to(Operand g, const Shape& shape) {
   if (this->shape(g) == shape) return g;
-  const Operand like[] = {g, add_leaf(runtime::index_tensor(shape, recorded_.device))};
+  const Operand like[] = {g, add_leaf(runtime::iota_tensor(shape, recorded_.device))};
   return made(Op::broadcast_like, node(g).dtype, like);
 }
 
@@ -264,7 +264,7 @@ Operand Differentiator::viewed(Operand value, const AxisMap& map) {
 /// The same operations on views of their operands, as far as operations allow.
 std::optional<Operand> Differentiator::push_view(Operand value, const AxisMap& map) {
   const Node n = node(value);
-  if (n.op == Op::leaf || n.op == Op::index) return add_leaf(map.view(*recorded_.leaves[n.attribute]));
+  if (n.op == Op::leaf || n.op == Op::iota) return add_leaf(map.view(*recorded_.leaves[n.attribute]));
   if (n.op == Op::scalar || n.op == Op::constant || n.op == Op::array) return value;
   if (n.op == Op::matmul) {
     const Operand a = operand(value, 0), b = operand(value, 1);

@@ -123,9 +123,9 @@ LazyRef one(const LazyRef& value) {
 }
 
 LazyRef zeros_like(TensorImpl& by) {
-  const LazyRef index[] = {lazy(*runtime::index_tensor(by.shape, by.device)),
-                           lazy(Scalar(std::int64_t{0}), Category::Int)};
-  return lazy_cast(lazy(Op::mul, index), by.dtype);
+  const LazyRef factors[] = {lazy(*runtime::iota_tensor(by.shape, by.device)),
+                             lazy(Scalar(std::int64_t{0}), Category::Int)};
+  return lazy_cast(lazy(Op::mul, factors), by.dtype);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ class Gradient {
           "Pass the tensor itself to the expression",
           runtime::describe(by)));
     const std::int64_t count = (range_.second - range_.first) / size();
-    const LazyRef factors[] = {lazy(*runtime::index_tensor(Shape(count), by.device)),
+    const LazyRef factors[] = {lazy(*runtime::iota_tensor(Shape(count), by.device)),
                                lazy(Scalar(std::int64_t{0}), Category::Int)};
     const LazyRef zeros = lazy_cast(lazy(Op::mul, factors), by.dtype);
     evaluate({&zeros, 1}, &elements_);

@@ -7,7 +7,7 @@
 
 #include <sinter/jit/stats.hpp>
 #include <sinter/runtime/backend.hpp>
-#include "kernel_place.hpp"
+#include "kernel_slot.hpp"
 
 namespace sinter::inline v1::jit {
 

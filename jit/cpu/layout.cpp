@@ -8,17 +8,17 @@ namespace {
 
 constexpr int panel_rows = 16;
 
-/// How an operand's elements are read; for an index operand, which has no memory, how its positions advance.
+/// How an operand's elements are read; for an iota, which has no memory, how its positions advance.
 Access access_of(const LoopNest& nest, int split, const NestOperand& o) {
   if (nest.numel == 1 || (nest.ndim == 1 && o.strides[0] == 1)) return Access::InPlace;
-  bool neighbours = true, still = true;
+  bool adjacent = true, still = true;
   std::int64_t step = 1;
   for (int d = nest.ndim; d-- > split;) {
-    neighbours = neighbours && o.strides[d] == step;
+    adjacent = adjacent && o.strides[d] == step;
     still = still && o.strides[d] == 0;
     step *= nest.extents[d];
   }
-  if (neighbours) return Access::InPlace;
+  if (adjacent) return Access::InPlace;
   if (!still) return Access::Packed;
   for (int d = 0; d < split; ++d)
     if (o.strides[d] != 0) return Access::RowSame;
@@ -28,7 +28,7 @@ Access access_of(const LoopNest& nest, int split, const NestOperand& o) {
 }  // namespace
 
 void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest) {
-  if (nest.linear) {
+  if (nest.contiguous) {
     layout.row = nest.numel;
     layout.accesses.resize(nest.operands.size(), boost::container::default_init);
     for (std::size_t k = 0; k < nest.operands.size(); ++k)

@@ -17,7 +17,7 @@ void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t 
 /// The inverse.
 void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
             const NestOperand& operand, std::int64_t first, std::int64_t n);
-/// The offsets of these elements, as an index operand's values.
+/// The offsets of these elements, as an iota's values.
 void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
                 std::int64_t first, std::int64_t n);
 

@@ -248,17 +248,18 @@ struct DoubleSum {
   }
   static SINTER_INLINE void add_row(double& sum, double& error, const double* p, std::int64_t n) {
     if (n <= tiny_row) {
-      for (std::int64_t i = 0; i < n; ++i) add_exactly(sum, error, p[i]);
+      for (std::int64_t i = 0; i < n; ++i) compensated_add(sum, error, p[i]);
       return;
     }
     NanSeen<double> nans;
     if (n <= block)
-      return add_exactly(sum, error, static_cast<double>(over_lanes<Sums>(gathered<Sums, double>(p, n, nans)).v[0]));
+      return compensated_add(sum, error,
+                             static_cast<double>(over_lanes<Sums>(gathered<Sums, double>(p, n, nans)).v[0]));
     Vec<double> sums(0), errors(0);
     for (std::int64_t i = 0; i < n; i += block)
-      add_exactly(sums, errors, gathered<Sums, double>(p + i, n - i < block ? n - i : block, nans));
+      compensated_add(sums, errors, gathered<Sums, double>(p + i, n - i < block ? n - i : block, nans));
     for (int i = 0; i < Vec<double>::lanes; ++i) {
-      add_exactly(sum, error, static_cast<double>(sums.v[i]));
+      compensated_add(sum, error, static_cast<double>(sums.v[i]));
       error += errors.v[i];
     }
   }
@@ -274,7 +275,7 @@ struct DoubleSum {
       for (int k = 0; k < wide; ++k) a[k] = a[k] + V::load(p + i * pitch + k * V::lanes);
     for (int k = 0; k < wide; ++k) {
       V so_far = V::load(sums + k * V::lanes), left = V::load(errors + k * V::lanes);
-      add_exactly(so_far, left, a[k]);
+      compensated_add(so_far, left, a[k]);
       so_far.store(sums + k * V::lanes);
       left.store(errors + k * V::lanes);
     }
@@ -290,7 +291,7 @@ struct DoubleSum {
       for (; i + wide * lanes <= n; i += wide * lanes) strip<wide>(sums + i, errors + i, p + i, rows, pitch);
       for (; i + lanes <= n; i += lanes) strip<1>(sums + i, errors + i, p + i, rows, pitch);
       for (; i < n; ++i)
-        for (std::int64_t r = 0; r < rows; ++r) add_exactly(sums[i], errors[i], p[r * pitch + i]);
+        for (std::int64_t r = 0; r < rows; ++r) compensated_add(sums[i], errors[i], p[r * pitch + i]);
     }
   }
   static void start(ReduceStates s, std::int64_t n) {
@@ -298,7 +299,7 @@ struct DoubleSum {
   }
   static void merge(ReduceStates s, ReduceStates later, std::int64_t n) {
     for (std::int64_t r = 0; r < n; ++r) {
-      add_exactly(sum(s)[r], error(s)[r], sum(later)[r]);
+      compensated_add(sum(s)[r], error(s)[r], sum(later)[r]);
       error(s)[r] += error(later)[r];
     }
   }

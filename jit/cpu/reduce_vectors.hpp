@@ -210,7 +210,7 @@ SINTER_INLINE TwoDoubles doubles(Vec<float> a) {
 
 /// sum + error += x, where `error` collects the rounding errors of the sum (D. E. Knuth's TwoSum).
 template <class V>
-SINTER_INLINE void add_exactly(V& sum, V& error, V x) {
+SINTER_INLINE void compensated_add(V& sum, V& error, V x) {
   const V s = sum + x, t = s - sum;
   error = error + ((sum - (s - t)) + (x - t));
   sum = s;

@@ -46,7 +46,7 @@ class RowPartsBuilder {
 
  private:
   bool over_domain(std::size_t output) const { return kernel_.rows->indexing[output] == Indexing::Domain; }
-  static bool is_input(const Node& n) { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
+  static bool is_input(const Node& n) { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
   std::uint32_t operand_of(const Node& n) const {
     return static_cast<std::uint32_t>(kernel_.outputs.size() + n.attribute);
   }
@@ -211,7 +211,7 @@ class RowPartsBuilder {
     return {TileProgram(part), std::move(places), outputs};
   }
   static Operand add_input(Graph& part, const Node& n, std::uint32_t number) {
-    if (n.op == Op::index) return part.index(number);
+    if (n.op == Op::iota) return part.iota(number);
     if (n.op == Op::array) return part.array(n.dtype, number);
     return part.leaf(n.dtype, number);
   }

@@ -31,7 +31,8 @@ void merge_dims(LoopNest& nest) {
     for (NestOperand& o : nest.operands) o.strides[0] = 1;
   }
   nest.ndim = ndim;
-  nest.linear = ndim == 1 && std::ranges::all_of(nest.operands, [](const NestOperand& o) { return o.strides[0] == 1; });
+  nest.contiguous =
+      ndim == 1 && std::ranges::all_of(nest.operands, [](const NestOperand& o) { return o.strides[0] == 1; });
 }
 
 std::int64_t offset_of(const NestOperand& o, const Box& box, int dims) {

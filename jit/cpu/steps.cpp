@@ -95,7 +95,7 @@ class StepsBuilder {
   void find_levels() {
     for (const Node& n : graph_.nodes()) {
       Level level = Level::Once;
-      if (n.op == Op::leaf || n.op == Op::index) level = leaf_level(static_cast<std::uint32_t>(n.attribute));
+      if (n.op == Op::leaf || n.op == Op::iota) level = leaf_level(static_cast<std::uint32_t>(n.attribute));
       for (const Operand o : graph_.operands(n)) level = std::max(level, levels_[static_cast<std::size_t>(o.node)]);
       levels_.push_back(level);
     }
@@ -131,7 +131,7 @@ class StepsBuilder {
     return std::nullopt;
   }
   bool is_counting(const Node& n) const {
-    return n.op == Op::index && n.attribute < 64 && (uniform_.counting >> n.attribute & 1) != 0;
+    return n.op == Op::iota && n.attribute < 64 && (uniform_.counting >> n.attribute & 1) != 0;
   }
 
   void add(ValueId id) {
@@ -143,7 +143,7 @@ class StepsBuilder {
       v.number = scalars_++;
     }
     if (uses_[id] == 0 || n.op == Op::scalar) return;
-    if (n.op == Op::leaf || n.op == Op::index) {
+    if (n.op == Op::leaf || n.op == Op::iota) {
       v.kind = Value::Kind::Leaf;
       v.number = static_cast<std::uint32_t>(n.attribute);
       v.level = levels_[id];
@@ -290,11 +290,11 @@ class StepsBuilder {
 }  // namespace
 
 bool may_have_runs(const Graph& graph) noexcept {
-  const auto is_index = [&](Operand o) { return graph[o].op == Op::index; };
+  const auto is_iota = [&](Operand o) { return graph[o].op == Op::iota; };
   return std::ranges::any_of(graph.nodes(), [&](const Node& n) {
     if (n.op != Op::load) return false;
     const Node& offset = graph[graph.operands(n)[1]];
-    return offset.op == Op::add && std::ranges::any_of(graph.operands(offset), is_index);
+    return offset.op == Op::add && std::ranges::any_of(graph.operands(offset), is_iota);
   });
 }
 

@@ -236,7 +236,7 @@ void Worker::check_positions(const Step& s, std::int64_t n) const {
 void Worker::report_position(Check check, const std::int64_t* positions, std::int64_t count,
                              std::int64_t extent) const {
   SharedFaults& faults = job_->faults;
-  if (faults.position.exchange(true, std::memory_order_relaxed)) return;
+  if (faults.index_out_of_range.exchange(true, std::memory_order_relaxed)) return;
   const auto outside = [&](std::int64_t p) {  // a position from the end, -1 to -extent, is ~p from 0
     return p >= 0 ? p >= extent : check != Check::Position || ~p >= extent;
   };
@@ -255,7 +255,7 @@ void Worker::check_divisor(const Step& s, std::int64_t n) const {
   const std::byte* const at = at_[s.in[1]];
   const bool zero = v.size == 8 ? any_zero(reinterpret_cast<const std::int64_t*>(at))
                                 : any_zero(reinterpret_cast<const std::int32_t*>(at));  // bools have no division
-  if (zero) job_->faults.division.store(true, std::memory_order_relaxed);
+  if (zero) job_->faults.division_by_zero.store(true, std::memory_order_relaxed);
 }
 
 void Worker::call(const Step& s, std::int64_t n) {

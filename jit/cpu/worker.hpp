@@ -17,13 +17,15 @@ inline constexpr double worth_threads_ns = 40'000;   // less work than this runs
 inline constexpr double chunk_ns = 15'000;           // the least work of a task
 inline constexpr std::int64_t fits_cache = 1 << 20;  // bytes; runs with larger arrays prefetch
 
-/// The faults that threads found. The first thread to set `position` writes the numbers.
+/// The faults that threads found. The first thread to set `index_out_of_range` writes the numbers.
 struct SharedFaults {
-  std::atomic<bool> division{false}, position{false};
+  std::atomic<bool> division_by_zero{false}, index_out_of_range{false};
   std::int64_t value = 0, extent = 0;
 
   RunFaults met() const noexcept {
-    return {{division.load(std::memory_order_relaxed), position.load(std::memory_order_relaxed)}, value, extent};
+    return {{division_by_zero.load(std::memory_order_relaxed), index_out_of_range.load(std::memory_order_relaxed)},
+            value,
+            extent};
   }
 };
 

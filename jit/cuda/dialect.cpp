@@ -14,21 +14,21 @@ using dialects::is_input;
 using loops::Code;
 using loops::Instruction;
 using loops::Kind;
-using loops::Loops;
+using loops::LoopProgram;
 
-std::string_view CudaDialect::type(DType dtype) const { return word_type(dtype); }
+std::string_view CudaDialect::type(DType dtype) const { return value_type(dtype); }
 std::string_view CudaDialect::memory_type(DType dtype) const { return storage_type(dtype); }
 
 std::string_view CudaDialect::type(Kind kind, bool wide) const {
   switch (kind) {
-    case Kind::Word: return "unsigned";
+    case Kind::UInt32: return "unsigned";
     case Kind::Index: return wide ? "unsigned long long" : "unsigned";
     case Kind::Offset: return wide ? "long long" : "int";
-    case Kind::Long: return "long long";
-    case Kind::Divider: return wide ? "WideDivider" : "Divider";
-    case Kind::LongDivider: return "WideDivider";
+    case Kind::Int64: return "long long";
+    case Kind::FastDivisor: return wide ? "FastDivisor64" : "FastDivisor";
+    case Kind::FastDivisor64: return "FastDivisor64";
     case Kind::FaultWord: return "unsigned*";
-    case Kind::Unused: return "void*";
+    case Kind::Padding: return "void*";
     case Kind::None:
     case Kind::Element:
     case Kind::Pointer: break;
@@ -44,11 +44,11 @@ std::string CudaDialect::operation(Op op, DType compute, std::vector<std::string
 }
 
 std::string CudaDialect::conversion(DType, DType to, const std::string& value) const {
-  return fmt::format("convert<{}>({})", word_type(to), value);
+  return fmt::format("convert<{}>({})", value_type(to), value);
 }
 
 std::string CudaDialect::cast(std::string_view type, const std::string& value) const {
-  return fmt::format("static_cast<{}>({})", type, dialects::bare(value));
+  return fmt::format("static_cast<{}>({})", type, dialects::without_parentheses(value));
 }
 
 std::string CudaDialect::pointer_cast(std::string_view type, const std::string& value) const {
@@ -59,24 +59,25 @@ std::string CudaDialect::call(std::string_view function, std::span<const std::st
   return fmt::format("{}({})", function, fmt::join(operands, ", "));
 }
 
-std::string CudaDialect::parallel(const Loops& loops, const Instruction& i,
+std::string CudaDialect::parallel(const LoopProgram& program, const Instruction& i,
                                   std::span<const std::string> operands) const {
   switch (i.code) {
-    case Code::Thread: return "threadIdx.x";
-    case Code::Block: return "blockIdx.x";
-    case Code::Blocks: return "gridDim.x";
-    case Code::Threads: return "blockDim.x";
-    case Code::Quotient: {
-      const bool is_narrow = i.type.kind == Kind::Index && !loops.wide;
-      return fmt::format("{}({}, {})", is_narrow ? "divide" : "wide_divide", dialects::bare(operands[0]), operands[1]);
+    case Code::ThreadIdx: return "threadIdx.x";
+    case Code::BlockIdx: return "blockIdx.x";
+    case Code::GridDim: return "gridDim.x";
+    case Code::BlockDim: return "blockDim.x";
+    case Code::Div: {
+      const bool is_narrow = i.type.kind == Kind::Index && !program.wide;
+      return fmt::format("{}({}, {})", is_narrow ? "fast_divide" : "fast_divide64",
+                         dialects::without_parentheses(operands[0]), operands[1]);
     }
-    case Code::Shuffle: return fmt::format("from_lane({}, {})", operands[0], i.attribute);
-    case Code::Opaque: return fmt::format("again({})", operands[0]);
+    case Code::ShuffleXor: return fmt::format("shuffle_xor({}, {})", operands[0], i.attribute);
+    case Code::Opaque: return fmt::format("hide_from_optimizer({})", operands[0]);
     case Code::Barrier: return "__syncthreads()";
     case Code::WarpBarrier: return std::string(warp_barrier());
     case Code::Shared: return fmt::format("__shared__ __align__(16) {}", storage_type(i.type.dtype));
     case Code::RowCache: return "row_cache";
-    default: return Dialect::parallel(loops, i, operands);
+    default: return Dialect::parallel(program, i, operands);
   }
 }
 
@@ -84,11 +85,11 @@ std::string CudaDialect::report(const std::string& fault_word, const std::string
   return fmt::format("report({}, {})", fault_word, code);
 }
 
-dialects::ParamText CudaDialect::param(const Loops& loops, const Instruction& i) const {
+dialects::ParamText CudaDialect::param(const LoopProgram& program, const Instruction& i) const {
   if (i.type.kind != Kind::Pointer) return {"p." + i.name, ""};
   const std::string name = i.name + "_memory";
   return {name, fmt::format("{}{}* {}{} = p.{};", is_input(i) ? "const " : "", storage_type(i.type.dtype),
-                            loops.aliased ? "" : "__restrict__ ", name, i.name)};
+                            program.aliased ? "" : "__restrict__ ", name, i.name)};
 }
 
 /// Every member takes 8 bytes.
@@ -96,23 +97,23 @@ std::string CudaDialect::member_type(const Instruction& param, bool wide) const 
   const Kind kind = param.type.kind;
   if (kind == Kind::Pointer)
     return fmt::format("{}{}*", is_input(param) ? "const " : "", storage_type(param.type.dtype));
-  if (kind == Kind::FaultWord || kind == Kind::Unused) return std::string(type(kind, wide));
+  if (kind == Kind::FaultWord || kind == Kind::Padding) return std::string(type(kind, wide));
   return fmt::format("alignas(8) {}", kind == Kind::Element ? type(param.type.dtype) : type(kind, wide));
 }
 
-std::string CudaDialect::kernel(const Loops& loops, const std::string& body) const {
+std::string CudaDialect::kernel(const LoopProgram& program, const std::string& body) const {
   std::string params;
-  for (const Instruction& i : loops.code)
-    if (i.code == Code::Param) params += fmt::format("  {} {};\n", member_type(i, loops.wide), i.name);
-  // One resident block is asked for at least: told nothing, ptxas may spill to have more of them.
+  for (const Instruction& i : program.code)
+    if (i.code == Code::Param) params += fmt::format("  {} {};\n", member_type(i, program.wide), i.name);
+  // Always request at least one block: without the argument, ptxas may spill to raise occupancy.
   const std::string own = fmt::format(
       "namespace sinter {{\n\nstruct {0}_params {{\n{1}}};\n\nSINTER_DEVICE void run(const {0}_params& p) {{\n{2}}}\n\n"
       "}}  // namespace sinter\n\n"
       "extern \"C\" __global__ void __launch_bounds__({3}, {4}) {0}({5} sinter::{0}_params p) {{\n"
       "  sinter::run(p);\n}}\n",
-      loops.name, params, body, loops.block, residency(loops), param_qualifiers());
+      program.name, params, body, program.max_threads_per_block, min_blocks_argument(program), param_qualifiers());
   const bool uses_row_cache =
-      std::ranges::any_of(loops.code, [](const Instruction& i) { return i.code == Code::RowCache; });
+      std::ranges::any_of(program.code, [](const Instruction& i) { return i.code == Code::RowCache; });
   return prelude(own) + (uses_row_cache ? "extern __shared__ __align__(16) unsigned char row_cache[];\n\n" : "") + own;
 }
 

@@ -17,19 +17,21 @@ class CudaDialect : public dialects::Dialect {
   std::string cast(std::string_view type, const std::string& value) const final;
   std::string pointer_cast(std::string_view type, const std::string& value) const final;
   std::string call(std::string_view function, std::span<const std::string> operands) const final;
-  std::string parallel(const loops::Loops& loops, const loops::Instruction& i,
+  std::string parallel(const loops::LoopProgram& program, const loops::Instruction& i,
                        std::span<const std::string> operands) const final;
   std::string report(const std::string& fault_word, const std::string& code) const final;
-  dialects::ParamText param(const loops::Loops& loops, const loops::Instruction& param) const final;
-  std::string kernel(const loops::Loops& loops, const std::string& body) const final;
+  dialects::ParamText param(const loops::LoopProgram& program, const loops::Instruction& param) const final;
+  std::string kernel(const loops::LoopProgram& program, const std::string& body) const final;
 
  protected:
   virtual std::string_view warp_barrier() const { return "__syncwarp()"; }
   /// The second argument of __launch_bounds__.
-  virtual int residency(const loops::Loops& loops) const { return loops.resident_blocks; }
-  /// Of a kernel's parameter, which is never written.
+  virtual int min_blocks_argument(const loops::LoopProgram& program) const {
+    return program.min_blocks_per_multiprocessor;
+  }
+  /// Qualifiers of a kernel's parameter, which is never written.
   virtual std::string_view param_qualifiers() const { return "const __grid_constant__"; }
-  /// What precedes the kernel `text`.
+  /// The declarations that precede the kernel `text`.
   virtual std::string prelude(std::string_view text) const;
 
  private:

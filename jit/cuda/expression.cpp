@@ -49,12 +49,12 @@ std::string_view storage_type(DType dtype) noexcept {
   return dtype == DType::Bool ? "unsigned char" : info(dtype).cuda_name;
 }
 
-std::string_view word_type(DType dtype) noexcept { return dtype == DType::Int64 ? "int64" : info(dtype).cuda_name; }
+std::string_view value_type(DType dtype) noexcept { return dtype == DType::Int64 ? "int64" : info(dtype).cuda_name; }
 
 std::string operation(Op op, DType compute, std::vector<std::string> operands) {
   const std::string_view body = sinter::body(op);
   if (category(compute) != Category::Int || !is_ring_expression(body))
-    return substitute(body, word_type(compute), operands);
+    return substitute(body, value_type(compute), operands);
   const bool word = compute == DType::Int32;
   for (std::string& o : operands) o = fmt::format("{}({})", word ? "unsigned" : "uint64", o);
   return fmt::format("{}({})", word ? "int" : "int64", substitute(body, "", operands));

@@ -12,7 +12,7 @@ namespace sinter::inline v1::jit::cuda {
 std::string_view storage_type(DType dtype) noexcept;
 
 /// A type without spaces, so that T(2) is valid.
-std::string_view word_type(DType dtype) noexcept;
+std::string_view value_type(DType dtype) noexcept;
 
 /// The body of ops.def, or the combine expression of reductions.def, for these operands. Integers wrap.
 std::string operation(Op op, DType compute, std::vector<std::string> operands);

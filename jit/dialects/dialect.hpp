@@ -21,14 +21,14 @@ class Dialect {
   /// Types of values in computations and of elements in memory.
   virtual std::string_view type(DType dtype) const = 0;
   virtual std::string_view memory_type(DType dtype) const = 0;
-  /// `wide`: as Loops::wide.
+  /// `wide`: as LoopProgram::wide.
   virtual std::string_view type(loops::Kind kind, bool wide) const = 0;
   /// An expression that has exactly this value.
   virtual std::string literal(DType dtype, std::uint64_t bits) const = 0;
   /// A comment with the value in decimal.
   virtual std::string comment(DType dtype, std::uint64_t bits) const = 0;
 
-  /// An Alu that is no cast. `compute` is the dtype of its operands.
+  /// An elementwise operation other than a cast. `compute` is the dtype of its operands.
   virtual std::string operation(Op op, DType compute, std::vector<std::string> operands) const = 0;
   virtual std::string conversion(DType from, DType to, const std::string& value) const = 0;
   /// Casts of indices and of pointers.
@@ -37,20 +37,20 @@ class Dialect {
   /// The argument for a local that the called function may change.
   virtual std::string reference(const std::string& local) const { return local; }
   virtual std::string call(std::string_view function, std::span<const std::string> operands) const = 0;
-  /// Constructs of parallel languages only: thread numbers, shuffles, barriers, shared memory.
-  virtual std::string parallel(const loops::Loops& loops, const loops::Instruction& i,
+  /// Constructs of parallel languages only: thread indices, shuffles, barriers, shared memory.
+  virtual std::string parallel(const loops::LoopProgram& program, const loops::Instruction& i,
                                std::span<const std::string> operands) const;
   virtual std::string report(const std::string& fault_word, const std::string& code) const = 0;
 
-  virtual ParamText param(const loops::Loops& loops, const loops::Instruction& param) const = 0;
+  virtual ParamText param(const loops::LoopProgram& program, const loops::Instruction& param) const = 0;
   /// The complete source of a kernel whose statements are `body`.
-  virtual std::string kernel(const loops::Loops& loops, const std::string& body) const = 0;
+  virtual std::string kernel(const loops::LoopProgram& program, const std::string& body) const = 0;
 };
 
 /// Inputs are never written through their pointers.
 inline bool is_input(const loops::Instruction& param) noexcept { return param.name.starts_with('x'); }
 
-/// Without the outer parentheses.
-std::string bare(const std::string& expression);
+/// Removes the outer parentheses.
+std::string without_parentheses(const std::string& expression);
 
 }  // namespace sinter::inline v1::jit::dialects

@@ -16,31 +16,31 @@ using loops::Value;
 
 namespace {
 
-Type of_one_lane(Type t) noexcept {
-  t.lanes = 1;
+Type scalar_of(Type t) noexcept {
+  t.width = 1;
   return t;
 }
 
 }  // namespace
 
-std::string Dialect::parallel(const loops::Loops&, const Instruction& i, std::span<const std::string>) const {
+std::string Dialect::parallel(const loops::LoopProgram&, const Instruction& i, std::span<const std::string>) const {
   throw std::logic_error(fmt::format("the dialect has no {}", name(i.code)));
 }
 
 std::string Expressions::type(Type t) const {
-  const std::string one(t.kind == Kind::Element ? dialect_.type(t.dtype) : dialect_.type(t.kind, loops_.wide));
-  return t.lanes == 1 ? one : fmt::format("Lanes<{}, {}>", one, t.lanes);
+  const std::string one(t.kind == Kind::Element ? dialect_.type(t.dtype) : dialect_.type(t.kind, program_.wide));
+  return t.width == 1 ? one : fmt::format("Vec<{}, {}>", one, t.width);
 }
 
 std::string Expressions::memory_type(Type t) const {
   const std::string one(dialect_.memory_type(t.dtype));
-  return t.lanes == 1 ? one : fmt::format("Lanes<{}, {}>", one, t.lanes);
+  return t.width == 1 ? one : fmt::format("Vec<{}, {}>", one, t.width);
 }
 
 std::string Expressions::of(const Instruction& i) const {
-  const auto a = [&](std::size_t k) { return names_.lane(i.operands[k]); };
+  const auto a = [&](std::size_t k) { return names_.element(i.operands[k]); };
   switch (i.code) {
-    case Code::Alu: return alu(i);
+    case Code::Elementwise: return operation(i);
     case Code::Select: return fmt::format("{} ? {} : {}", a(0), a(1), a(2));
     case Code::Less: return fmt::format("{} < {}", a(0), a(1));
     case Code::Equal: return fmt::format("{} == {}", a(0), a(1));
@@ -48,54 +48,55 @@ std::string Expressions::of(const Instruction& i) const {
     case Code::Add: return fmt::format("{} + {}", a(0), a(1));
     case Code::Sub: return fmt::format("{} - {}", a(0), a(1));
     case Code::Mul: return fmt::format("{} * {}", a(0), a(1));
-    case Code::Remainder: return fmt::format("{} % {}", a(0), a(1));
-    case Code::Quotient: return quotient(i);
+    case Code::Rem: return fmt::format("{} % {}", a(0), a(1));
+    case Code::Div: return quotient(i);
     case Code::Convert: return convert(i);
     case Code::Splat: return a(0);
     case Code::Ramp: return fmt::format("{} + l * {}", a(0), a(1));
-    case Code::Column: return fmt::format("{}[l].at[{}]", names_[i.operands[0]], bare(names_[i.operands[1]]));
+    case Code::Column:
+      return fmt::format("{}[l].at[{}]", names_[i.operands[0]], without_parentheses(names_[i.operands[1]]));
     case Code::Call: return call(i);
     default: return parallel(i);
   }
 }
 
-std::string Expressions::alu(const Instruction& i) const {
+std::string Expressions::operation(const Instruction& i) const {
   std::vector<std::string> operands;
-  for (const Value v : i.operands) operands.push_back(names_.lane(v));
-  const DType compute = loops_[i.operands.back()].type.dtype;
+  for (const Value v : i.operands) operands.push_back(names_.element(v));
+  const DType compute = program_[i.operands.back()].type.dtype;
   if (i.op == Op::cast) return dialect_.conversion(compute, i.type.dtype, operands[0]);
   return dialect_.operation(i.op, compute, std::move(operands));
 }
 
 std::string Expressions::quotient(const Instruction& i) const {
-  const Kind divisor = loops_[i.operands[1]].type.kind;
-  if (divisor == Kind::Divider || divisor == Kind::LongDivider) return parallel(i);
-  return fmt::format("{} / {}", names_[i.operands[0]], names_.lane(i.operands[1]));
+  const Kind divisor = program_[i.operands[1]].type.kind;
+  if (divisor == Kind::FastDivisor || divisor == Kind::FastDivisor64) return parallel(i);
+  return fmt::format("{} / {}", names_[i.operands[0]], names_.element(i.operands[1]));
 }
 
 std::string Expressions::convert(const Instruction& i) const {
-  const std::string from = type(of_one_lane(loops_[i.operands[0]].type)), to = type(of_one_lane(i.type));
-  const std::string value = names_.lane(i.operands[0]);
+  const std::string from = type(scalar_of(program_[i.operands[0]].type)), to = type(scalar_of(i.type));
+  const std::string value = names_.element(i.operands[0]);
   return from == to ? value : dialect_.cast(to, value);
 }
 
 std::string Expressions::call(const Instruction& i) const {
   std::vector<std::string> operands;
   for (const Value v : i.operands) {
-    const bool is_local = loops_[v].code == Code::Local;
-    operands.push_back(is_local ? dialect_.reference(names_.lane(v)) : names_.lane(v));
+    const bool is_local = program_[v].code == Code::Local;
+    operands.push_back(is_local ? dialect_.reference(names_.element(v)) : names_.element(v));
   }
   return dialect_.call(i.name, operands);
 }
 
 std::string Expressions::parallel(const Instruction& i) const {
   std::vector<std::string> operands;
-  for (const Value v : i.operands) operands.push_back(names_.lane(v));
-  return dialect_.parallel(loops_, i, operands);
+  for (const Value v : i.operands) operands.push_back(names_.element(v));
+  return dialect_.parallel(program_, i, operands);
 }
 
 bool Expressions::is_const(Value pointer) const noexcept {
-  const Instruction& i = loops_[pointer];
+  const Instruction& i = program_[pointer];
   if (i.code == Code::Advance || i.code == Code::View) return is_const(i.operands[0]);
   return i.code == Code::Param && is_input(i);
 }
@@ -107,16 +108,18 @@ std::string Expressions::pointer_to(std::string_view type, Value pointer) const 
 std::string Expressions::element(const Instruction& i, Type t) const {
   const Value pointer = i.operands[0], position = i.operands[1];
   const std::string& from = names_[pointer];
-  if (t.lanes == 1) return fmt::format("{}[{}]", from, bare(names_[position]));
+  if (t.width == 1) return fmt::format("{}[{}]", from, without_parentheses(names_[position]));
   const std::string vectors = pointer_to(memory_type(t), pointer);
-  if (static_cast<Access>(i.attribute) == Access::Vectors)
-    return fmt::format("{}[{}]", dialect_.pointer_cast(vectors, from), bare(names_[position]));
+  if (static_cast<Access>(i.attribute) == Access::AlignedIndexed)
+    return fmt::format("{}[{}]", dialect_.pointer_cast(vectors, from), without_parentheses(names_[position]));
   return "*" + dialect_.pointer_cast(vectors, fmt::format("{} + {}", from, names_[position]));
 }
 
-std::string Expressions::place(Value local, Value at) const {
+std::string Expressions::lvalue(Value local, Value at) const {
   const std::string& n = names_[local];
-  return at == loops::none || loops_[local].attribute <= 1 ? n : fmt::format("{}[{}]", n, bare(names_[at]));
+  return at == loops::none || program_[local].attribute <= 1
+             ? n
+             : fmt::format("{}[{}]", n, without_parentheses(names_[at]));
 }
 
 }  // namespace sinter::inline v1::jit::dialects

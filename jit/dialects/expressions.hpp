@@ -9,32 +9,32 @@ namespace sinter::inline v1::jit::dialects {
 
 class Expressions {
  public:
-  Expressions(const loops::Loops& loops, const Dialect& dialect, const Names& names)
-      : loops_(loops), dialect_(dialect), names_(names) {}
+  Expressions(const loops::LoopProgram& program, const Dialect& dialect, const Names& names)
+      : program_(program), dialect_(dialect), names_(names) {}
 
   std::string type(loops::Type t) const;
-  /// Of elements in memory.
+  /// The type of elements in memory.
   std::string memory_type(loops::Type t) const;
-  /// Of a lane, where the instruction has several.
+  /// The value of an instruction; of one of its elements if it is a vector.
   std::string of(const loops::Instruction& i) const;
-  /// The text of an instruction that only dialects of parallel threads have.
+  /// An instruction that only parallel languages have.
   std::string parallel(const loops::Instruction& i) const;
 
-  /// `const T*` of an input's elements, which are never written through a pointer to them.
+  /// A pointer type; `const` for inputs, which are never written.
   std::string pointer_to(std::string_view type, loops::Value pointer) const;
-  /// What a load reads or a store writes.
+  /// The lvalue of the vector or element that a load reads or a store writes.
   std::string element(const loops::Instruction& i, loops::Type t) const;
-  /// The variable, or the one at a position of the array.
-  std::string place(loops::Value local, loops::Value at) const;
+  /// The variable, or the element at a position of the array.
+  std::string lvalue(loops::Value local, loops::Value at) const;
 
  private:
-  std::string alu(const loops::Instruction& i) const;
+  std::string operation(const loops::Instruction& i) const;
   std::string quotient(const loops::Instruction& i) const;
   std::string convert(const loops::Instruction& i) const;
   std::string call(const loops::Instruction& i) const;
   bool is_const(loops::Value pointer) const noexcept;
 
-  const loops::Loops& loops_;
+  const loops::LoopProgram& program_;
   const Dialect& dialect_;
   const Names& names_;
 };

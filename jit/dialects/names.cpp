@@ -12,7 +12,7 @@ using loops::none;
 using loops::Value;
 
 const std::string& Names::define(Value v, std::string_view otherwise) {
-  const Instruction& i = loops_[v];
+  const Instruction& i = program_[v];
   const std::string base = i.name.empty() || i.code == Code::Call ? std::string(otherwise) : i.name;
   const int number = counts_[base]++;
   const std::string_view separator = base == "t" ? "" : "_";
@@ -25,21 +25,23 @@ void Names::close() {
   outer_counts_.pop_back();
 }
 
-std::string Names::lane(Value v, std::string_view l) const {
-  const Instruction& i = loops_[v];
-  const bool is_single = i.type.lanes == 1;
-  if (i.code == Code::Low) return lane(i.operands[0], is_single ? "0" : l);
-  if (i.code == Code::High) return lane(i.operands[0], is_single ? "1" : fmt::format("{} + {}", l, i.type.lanes));
+std::string Names::element(Value v, std::string_view l) const {
+  const Instruction& i = program_[v];
+  const bool is_single = i.type.width == 1;
+  if (i.code == Code::Low) return element(i.operands[0], is_single ? "0" : l);
+  if (i.code == Code::High) return element(i.operands[0], is_single ? "1" : fmt::format("{} + {}", l, i.type.width));
   return is_single || !is_array(v) ? (*this)[v] : fmt::format("{}.at[{}]", (*this)[v], l);
 }
 
 bool Names::is_array(Value v) const {
-  return lanes_.loop[static_cast<std::size_t>(v)] == none || lanes_.outlives[static_cast<std::size_t>(v)];
+  return vector_loops_.loop[static_cast<std::size_t>(v)] == none || vector_loops_.outlives[static_cast<std::size_t>(v)];
 }
 
-std::string Names::compared(Value v) const { return loops_[v].code == Code::Select ? (*this)[v] : bare((*this)[v]); }
+std::string Names::as_comparison_operand(Value v) const {
+  return program_[v].code == Code::Select ? (*this)[v] : without_parentheses((*this)[v]);
+}
 
-std::string bare(const std::string& n) {
+std::string without_parentheses(const std::string& n) {
   return n.starts_with('(') && n.ends_with(')') ? n.substr(1, n.size() - 2) : n;
 }
 

@@ -5,13 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "lane_loops.hpp"
+#include "vector_loops.hpp"
 
 namespace sinter::inline v1::jit::dialects {
 
 class Names {
  public:
-  Names(const loops::Loops& loops, const LaneLoops& lanes) : loops_(loops), lanes_(lanes), names_(loops.code.size()) {}
+  Names(const loops::LoopProgram& program, const VectorLoops& vector_loops)
+      : program_(program), vector_loops_(vector_loops), names_(program.code.size()) {}
 
   /// A name, or an expression that stands for the value.
   const std::string& operator[](loops::Value v) const { return names_[static_cast<std::size_t>(v)]; }
@@ -23,16 +24,16 @@ class Names {
   void open() { outer_counts_.push_back(counts_); }
   void close();
 
-  /// A lane of a value, as an expression; in a lane loop that is lane l.
-  std::string lane(loops::Value v, std::string_view l = "l") const;
-  /// Whether a vector is an object of the text, not a variable of a lane loop.
+  /// An element of a value, as an expression; in a vector loop, element l.
+  std::string element(loops::Value v, std::string_view l = "l") const;
+  /// Whether a vector is an object of the generated source, not a variable of a vector loop.
   bool is_array(loops::Value v) const;
   /// As an operand of a comparison, where sums and products need no parentheses.
-  std::string compared(loops::Value v) const;
+  std::string as_comparison_operand(loops::Value v) const;
 
  private:
-  const loops::Loops& loops_;
-  const LaneLoops& lanes_;
+  const loops::LoopProgram& program_;
+  const VectorLoops& vector_loops_;
   std::vector<std::string> names_;
   std::map<std::string, int> counts_;  // of names that are visible
   std::vector<std::map<std::string, int>> outer_counts_;

@@ -1,4 +1,4 @@
-// The loop IR as text of a C-like language.
+// Prints the loop IR as source code of a C-like language.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace sinter::inline v1::jit::dialects {
 
-/// Equal programs have equal texts. Vectors are objects Lanes<T, n>, so a language without templates prints programs
-/// of one lane.
-std::string print(const loops::Loops& loops, const Dialect& dialect);
+/// Equal programs have equal texts. Vectors are objects of type Vec<T, n>, so a language without templates can only
+/// print scalar programs.
+std::string print(const loops::LoopProgram& program, const Dialect& dialect);
 
 }  // namespace sinter::inline v1::jit::dialects

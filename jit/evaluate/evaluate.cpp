@@ -38,7 +38,7 @@ bool on_one_device(Leaves leaves) {
 }
 
 /// The key of a compiled graph in its call-site cache: everything beyond the type that it depends on. How it runs, the
-/// outputs' dtypes, for each leaf the first leaf that is the same array and whether it is an index tensor, the leaves'
+/// outputs' dtypes, for each leaf the first leaf that is the same array and whether it lacks memory, the leaves'
 /// dtypes if the type leaves them open, and the axes of its reductions.
 class CallSiteKey {
  public:
@@ -55,7 +55,7 @@ class CallSiteKey {
       if (!t) [[unlikely]]
         throw_empty_expression();
       one_device_ &= t->device == leaves[0]->device;
-      *word++ |= runtime::is_index(*t) ? index_flag : 0;
+      *word++ |= runtime::lacks_memory(*t) ? memoryless_flag : 0;
     }
     if (program_.any_typed)
       for (const TensorImpl* t : leaves) *word++ = static_cast<std::uint16_t>(t->dtype);
@@ -67,7 +67,7 @@ class CallSiteKey {
   bool one_device() const noexcept { return one_device_; }
 
  private:
-  static constexpr std::uint16_t index_flag = 1 << 15;
+  static constexpr std::uint16_t memoryless_flag = 1 << 15;
 
   const Program& program_;
   bool one_device_ = true;

@@ -50,7 +50,7 @@ std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::
   std::vector<LazyRef> made;
   made.reserve(graph.nodes().size());
   for (const Node& n : graph.nodes()) {
-    if (n.op == Op::leaf || n.op == Op::index) {
+    if (n.op == Op::leaf || n.op == Op::iota) {
       made.push_back(leaves[n.attribute]);
       continue;
     }
@@ -217,7 +217,7 @@ LazyRef lazy(runtime::TensorImpl& leaf, Origin origin) {
 
 LazyRef named(const LazyRef& value, std::string_view name) {
   Content content = LazyAccess::snapshot(value);
-  if (content.op != Op::leaf && content.op != Op::index) return value;
+  if (content.op != Op::leaf && content.op != Op::iota) return value;
   content.name = std::make_shared<const std::string>(name);
   return LazyAccess::make(std::move(content), true, value->device());
 }

@@ -77,7 +77,7 @@ class Flattener {
   Operand add(const Content& c) {
     switch (c.op) {
       case Op::leaf:
-      case Op::index:
+      case Op::iota:
       case Op::array: return add_leaf(c);
       case Op::scalar:
         out_.scalars.push_back(Scalar());
@@ -112,7 +112,7 @@ class Flattener {
         out_.origins.resize(number);
         out_.origins.push_back(c.origin);
       }
-      place->second = c.op == Op::index   ? out_.graph.index(number)
+      place->second = c.op == Op::iota    ? out_.graph.iota(number)
                       : c.op == Op::array ? out_.graph.array(c.dtype, number)
                                           : out_.graph.leaf(c.dtype, number);
     }

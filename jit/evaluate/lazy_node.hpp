@@ -118,7 +118,7 @@ struct LazyAccess {
   }
   static LazyRef leaf(runtime::TensorRef t) {
     Content c;
-    c.op = runtime::is_index(*t) ? Op::index : Op::leaf;
+    c.op = runtime::lacks_memory(*t) ? Op::iota : Op::leaf;
     c.dtype = t->dtype;
     const Device device = t->device;
     c.leaf = Taken::of(std::move(t));

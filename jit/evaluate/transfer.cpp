@@ -19,7 +19,7 @@ constexpr std::uint8_t copy_code[] = {static_cast<std::uint8_t>(Op::leaf), any_d
 constexpr Program copy_program{.code = copy_code, .leaves = 1, .scalars = 0, .outputs = 1, .any_typed = true};
 constinit CallSiteCache copy_site;
 
-bool has_memory(const TensorImpl& t) noexcept { return !runtime::is_index(t); }
+bool has_memory(const TensorImpl& t) noexcept { return !runtime::lacks_memory(t); }
 bool crosses_mesh(const TensorImpl& to, const TensorImpl& from) noexcept {
   return to.device.is_mesh() || from.device.is_mesh();
 }

@@ -94,7 +94,7 @@ std::string public_function(const Model& m, const std::string& name, bool of_lau
   out += "  memset(&sinter_a, 0, sizeof sinter_a);\n";
   for (std::size_t i = 0; i < all.size(); ++i)
     out += fmt::format("  sinter_t[{}] = (const sinter_tensor *){};\n", i, all[i]->name);
-  for (const Number& n : m.numbers)
+  for (const ScalarArgument& n : m.scalars)
     if (!n.name.empty()) out += fmt::format("  sinter_a.{0} = {0};\n", n.name);
   out += fmt::format(
       "  sinter_result = {}_dlpack(&sinter_a, sinter_t, {});\n  if (sinter_result != sinter_ok) return "

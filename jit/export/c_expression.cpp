@@ -78,8 +78,8 @@ std::string c_conversion(DType from, DType to, const std::string& value) {
   return fmt::format("({}){}", value_type(to), value);
 }
 
-std::string c_number(const Model& model, const Node& scalar) {
-  const Number& n = model.number(scalar_use(scalar).number);
+std::string c_scalar(const Model& model, const Node& scalar) {
+  const ScalarArgument& n = model.scalar(scalar_use(scalar).number);
   if (n.extent) return model.sizes->text(*n.extent, "a->");
   if (n.name.empty()) return c_literal(scalar.dtype, scalar_word(n.value, n.category, scalar.dtype));
   return c_conversion(arriving_dtype(n.category), scalar.dtype, "a->" + n.name);

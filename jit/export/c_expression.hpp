@@ -1,4 +1,4 @@
-// Types and numbers as C99.
+// Types and literals as C99.
 #pragma once
 #include <string>
 #include <string_view>
@@ -23,8 +23,8 @@ std::string c_literal(DType dtype, std::uint64_t bits);
 /// A C expression that converts as the executors do.
 std::string c_conversion(DType from, DType to, const std::string& value);
 
-/// A number of the expression as a kernel uses it, in C: a parameter that is converted, or its value.
-std::string c_number(const Model& model, const Node& scalar);
+/// A scalar of the expression as a kernel uses it, in C: a parameter that is converted, or its value.
+std::string c_scalar(const Model& model, const Node& scalar);
 
 /// The helper functions that `text` uses, and those that they use in turn.
 std::string helpers_for(std::string_view text);

@@ -44,7 +44,7 @@ std::string take_arguments(const Model& m, bool sizes_alone) {
     take(a.name, a.name);
     if (a.is_strided()) take(a.name + "_strides", a.name + "_strides_given");
   }
-  for (const Number& n : m.numbers)
+  for (const ScalarArgument& n : m.scalars)
     if (!n.name.empty()) take(n.name, n.name);
   return out;
 }
@@ -78,24 +78,24 @@ std::string place_temporaries(const Model& m, const std::string& memory) {
   return out;
 }
 
-std::string number_words(const Model& m, const Step& step) {
+std::string scalar_words(const Model& m, const Step& step) {
   std::string out;
   int i = 0;
   for (const Node& n : step.kernel->graph.nodes()) {
     if (n.op != Op::scalar) continue;
-    const std::string value = c_number(m, n);
+    const std::string value = c_scalar(m, n);
     const std::string word = n.dtype == DType::Float32   ? fmt::format("sinter_float_word({})", value)
                              : n.dtype == DType::Float64 ? fmt::format("sinter_double_word({})", value)
                              : n.dtype == DType::Int32   ? fmt::format("(uint32_t)({})", value)
                                                          : fmt::format("(uint64_t)({})", value);
-    out += fmt::format("    numbers[{}] = {};\n", i++, word);
+    out += fmt::format("    scalars[{}] = {};\n", i++, word);
   }
   for (const KernelTraits::Access& o : step.traits->operands)
-    if (!o.memory) out += fmt::format("    numbers[{}] = 0; /* the first of elements' positions */\n", i++);
+    if (!o.memory) out += fmt::format("    scalars[{}] = 0; /* the iota's first element */\n", i++);
   return out;
 }
 
-std::size_t number_count(const Step& step) {
+std::size_t scalar_count(const Step& step) {
   const auto scalars =
       std::ranges::count_if(step.kernel->graph.nodes(), [](const Node& n) { return n.op == Op::scalar; });
   return static_cast<std::size_t>(scalars +
@@ -105,16 +105,16 @@ std::size_t number_count(const Step& step) {
 /// Fills `nest` and `kernel` for the layout in hand.
 std::string choose_nest(const Model& m, std::size_t s) {
   const Step& step = m.steps[s];
-  const auto choose = [&](const Loops& loops) {
-    const std::string name = kernel_name(m, s, loops);
+  const auto choose = [&](const LayoutVersion& version) {
+    const std::string name = kernel_name(m, s, version);
     return fmt::format("{0}_nest(a, &nest);\n    kernel = &{0}_kernel;\n", name);
   };
-  if (step.loops.size() == 1) return "    " + choose(step.loops[0]);
+  if (step.versions.size() == 1) return "    " + choose(step.versions[0]);
   std::string out = "    ";
-  for (const Loops& loops : step.loops)
-    out += &loops == &step.loops.back() ? fmt::format("{{\n      {}    }}\n", choose(loops))
-                                        : fmt::format("if (layout == {}) {{\n      {}    }} else ",
-                                                      static_cast<int>(loops.layout), choose(loops));
+  for (const LayoutVersion& version : step.versions)
+    out += &version == &step.versions.back() ? fmt::format("{{\n      {}    }}\n", choose(version))
+                                             : fmt::format("if (layout == {}) {{\n      {}    }} else ",
+                                                           static_cast<int>(version.layout), choose(version));
   return out;
 }
 
@@ -123,7 +123,7 @@ std::string run(const Model& m) {
   std::string out = fmt::format("static int {0}_run({0}_arguments *a, sinter_call *call{1}) {{\n", m.name,
                                 m.has_workspace() ? ", char *workspace, size_t workspace_bytes" : "");
   if (m.is_strided())
-    out += fmt::format("  {}{}_layout(a);\n", m.steps[0].loops.size() > 1 ? "const int layout = " : "", m.name);
+    out += fmt::format("  {}{}_layout(a);\n", m.steps[0].versions.size() > 1 ? "const int layout = " : "", m.name);
   if (m.has_workspace()) out += "  int64_t bytes = 0;\n";
   out += fmt::format(
       "  bool is_empty = false;\n  int result = {}_check(a, &is_empty{});\n"
@@ -141,25 +141,25 @@ std::string run(const Model& m) {
   std::ranges::for_each(m.outputs, check_alignment);
   std::ranges::for_each(m.inputs, check_alignment);
   if (m.has_workspace()) {
-    out += "  if ((uintptr_t)workspace % 256 != 0) return sinter_workspace;\n";
+    out += "  if ((uintptr_t)workspace % 256 != 0) return sinter_bad_workspace;\n";
     if (!m.temporaries.empty())
       out += place_temporaries(m, "") +
-             "  if (bytes > 0 && (!workspace || (uint64_t)bytes > workspace_bytes)) return sinter_workspace;\n"
+             "  if (bytes > 0 && (!workspace || (uint64_t)bytes > workspace_bytes)) return sinter_bad_workspace;\n"
              "  bytes = 0;\n  if (workspace) {\n" +
              place_temporaries(m, "workspace") + "  }\n";
     out +=
-        "  if (workspace) {\n    call->parts = workspace + bytes;\n"
-        "    call->part_bytes = workspace_bytes - (size_t)bytes;\n  }\n";
+        "  if (workspace) {\n    call->partials = workspace + bytes;\n"
+        "    call->partial_bytes = workspace_bytes - (size_t)bytes;\n  }\n";
   }
   for (std::size_t s = 0; s < m.steps.size(); ++s) {
-    const std::size_t count = number_count(m.steps[s]);
+    const std::size_t count = scalar_count(m.steps[s]);
     out += "  {\n    sinter_nest nest;\n    const sinter_kernel *kernel;\n";
-    if (count > 0) out += "    uint64_t numbers[sinter_max_numbers];\n" + number_words(m, m.steps[s]);
+    if (count > 0) out += "    uint64_t scalars[sinter_max_scalars];\n" + scalar_words(m, m.steps[s]);
     out += choose_nest(m, s);
     out += fmt::format(
         "    result = sinter_launch(kernel, &nest, {}, {}, {}, call);\n    if (result != sinter_ok) return "
         "result;\n  }}\n",
-        count > 0 ? "numbers" : "NULL", count, m.steps[s].writes_elements);
+        count > 0 ? "scalars" : "NULL", count, m.steps[s].writes_elements);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }
@@ -186,9 +186,9 @@ std::string run_on_cpu(const Model& m) {
         place_temporaries(m, "memory");
   for (std::size_t s = 0; s < m.steps.size(); ++s)
     out += fmt::format("  {}_nest(a, &nest);\n  {}_cpu_{}(a, &nest, &faults);\n",
-                       kernel_name(m, s, m.steps[s].loops.back()), m.name, s);
+                       kernel_name(m, s, m.steps[s].versions.back()), m.name, s);
   if (!m.temporaries.empty()) out += "  free(memory);\n";
-  if (m.takes_indices()) out += "  if (faults & 2) return sinter_index;\n";
+  if (m.takes_indices()) out += "  if (faults & 2) return sinter_index_out_of_range;\n";
   if (m.may_divide_by_0()) out += "  if (faults & 1) return sinter_division_by_zero;\n";
   return out + "  (void)faults;\n  return sinter_ok;\n}\n\n";
 }
@@ -201,17 +201,18 @@ std::string cpu(const Model& m, const std::string& name) {
 std::string find_workspace(const Model& m) {
   const bool reduces = std::ranges::any_of(m.steps, [](const Step& s) { return s.traits->rows.has_value(); });
   std::string out = fmt::format("static size_t {0}_find_workspace({0}_arguments *a) {{\n", m.name);
-  out += "  size_t most = 0;\n  int64_t bytes = 0;\n  bool is_empty = false;\n";
-  if (reduces) out += "  size_t parts;\n  sinter_nest nest;\n";
+  out += "  size_t max = 0;\n  int64_t bytes = 0;\n  bool is_empty = false;\n";
+  if (reduces) out += "  size_t partials;\n  sinter_nest nest;\n";
   out += fmt::format("  if ({}_check_sizes(a, &is_empty) != sinter_ok || is_empty) return 0;\n", m.name);
   for (std::size_t s = 0; s < m.steps.size(); ++s) {
     if (!m.steps[s].traits->rows) continue;
-    for (const Loops& loops : m.steps[s].loops)
+    for (const LayoutVersion& version : m.steps[s].versions)
       out += fmt::format(
-          "  {0}_nest(a, &nest);\n  parts = sinter_parts(&{0}_kernel, &nest);\n  if (parts > most) most = parts;\n",
-          kernel_name(m, s, loops));
+          "  {0}_nest(a, &nest);\n  partials = sinter_max_partial_bytes(&{0}_kernel, &nest);\n  if (partials > max) "
+          "max = partials;\n",
+          kernel_name(m, s, version));
   }
-  return out + place_temporaries(m, "") + "  return (size_t)bytes + most;\n}\n\n";
+  return out + place_temporaries(m, "") + "  return (size_t)bytes + max;\n}\n\n";
 }
 
 std::string workspace_bytes(const Model& m, const std::string& name) {
@@ -238,10 +239,10 @@ std::string check_indexed(const Model& m) {
     std::string condition;
     for (const std::string& extent : walked) condition += fmt::format(" && {} > 0", extent);
     for (const Slot& slot : step.kernel->inputs) {
-      if (slot.kind != Slot::Kind::Array || m.is_positions(slot)) continue;
+      if (slot.kind != Slot::Kind::Array || m.is_iota(slot)) continue;
       for (const std::string& extent : may_be_zero(m, m.array(slot).shape))
         if (!walked.contains(extent))
-          checks.insert(fmt::format("  if ({} == 0{}) return sinter_index;\n", extent, condition));
+          checks.insert(fmt::format("  if ({} == 0{}) return sinter_index_out_of_range;\n", extent, condition));
     }
   }
   return fmt::format("{}", fmt::join(checks, ""));
@@ -273,8 +274,8 @@ std::string check_sizes(const Model& m) {
     if (!step.kernel->rows) continue;
     const bool has_none = m.has_empty_error();  // where it is a part of another reduction, that has a value
     if (!has_none) continue;
-    for (const std::string& extent : may_be_zero(m, {step.loops.front().nest.columns()}))
-      out += fmt::format("  if ({} == 0) return sinter_empty;\n", extent);
+    for (const std::string& extent : may_be_zero(m, {step.versions.front().nest.columns()}))
+      out += fmt::format("  if ({} == 0) return sinter_empty_reduction;\n", extent);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }
@@ -290,7 +291,7 @@ std::string c_arguments(const Model& m) {
       out += fmt::format("  const int64_t *{0}_strides_given;\n  int64_t {0}_strides[{1}];\n", a.name, a.shape.size());
   }
   for (const std::string& size : m.sizes->names()) out += fmt::format("  int64_t {};\n", size);
-  for (const Number& n : m.numbers)
+  for (const ScalarArgument& n : m.scalars)
     if (!n.name.empty())
       out += fmt::format("  {} {};\n",
                          n.category == Category::Bool  ? "bool"
@@ -301,18 +302,19 @@ std::string c_arguments(const Model& m) {
   return out + fmt::format("}} {}_arguments;\n\n", m.name);
 }
 
-std::string c_nest(const Model& m, std::size_t step, const Loops& loops, const std::string& name) {
+std::string c_nest(const Model& m, std::size_t step, const LayoutVersion& version, const std::string& name) {
   const Step& s = m.steps[step];
   std::string out = fmt::format("static void {}_nest(const {}_arguments *a, sinter_nest *n) {{\n", name, m.name);
-  for (int d = 0; d < loops.nest.ndim; ++d)
-    out += fmt::format("  n->extents[{}] = {};\n", d, m.sizes->text(loops.nest.extents[d], "a->"));
+  for (int d = 0; d < version.nest.ndim; ++d)
+    out += fmt::format("  n->extents[{}] = {};\n", d, m.sizes->text(version.nest.extents[d], "a->"));
   std::vector<Slot> slots(s.kernel->outputs);
   slots.insert(slots.end(), s.kernel->inputs.begin(), s.kernel->inputs.end());
   for (std::size_t k = 0; k < slots.size(); ++k) {
-    out += m.is_positions(slots[k]) ? fmt::format("  n->data[{}] = NULL;\n", k)
-                                    : fmt::format("  n->data[{}] = (void *)a->{};\n", k, m.array(slots[k]).name);
-    for (int d = 0; d < loops.nest.ndim; ++d)
-      out += fmt::format("  n->strides[{}][{}] = {};\n", k, d, m.sizes->text(loops.nest.operands[k].strides[d], "a->"));
+    out += m.is_iota(slots[k]) ? fmt::format("  n->data[{}] = NULL;\n", k)
+                               : fmt::format("  n->data[{}] = (void *)a->{};\n", k, m.array(slots[k]).name);
+    for (int d = 0; d < version.nest.ndim; ++d)
+      out +=
+          fmt::format("  n->strides[{}][{}] = {};\n", k, d, m.sizes->text(version.nest.operands[k].strides[d], "a->"));
   }
   return out + "}\n";
 }
@@ -360,10 +362,10 @@ std::string c_check(const Model& m) {
     out += fmt::format(
         "  if (workspace && workspace_bytes > 0) {{\n    const sinter_range own = {{(uintptr_t)workspace, "
         "(uintptr_t)workspace + workspace_bytes}};\n    int i;\n"
-        "    if (own.high < own.low) return sinter_workspace;\n    for (i = 0; i < {}; ++i)\n"
-        "      if (sinter_ranges_overlap(&ranges[i], &own, false)) return sinter_workspace;\n  }}\n",
+        "    if (own.high < own.low) return sinter_bad_workspace;\n    for (i = 0; i < {}; ++i)\n"
+        "      if (sinter_ranges_overlap(&ranges[i], &own, false)) return sinter_bad_workspace;\n  }}\n",
         outputs + m.inputs.size());
-  for (const Number& n : m.numbers) {
+  for (const ScalarArgument& n : m.scalars) {
     if (n.name.empty() || n.category != Category::Int || n.narrowest == DType::Int64) continue;
     const int bits = 8 * static_cast<int>(size_of(n.narrowest));
     const std::int64_t high = n.narrowest == DType::UInt8 ? 255 : (std::int64_t{1} << (bits - 1)) - 1;

@@ -63,7 +63,7 @@ std::string substitute(std::string_view body, DType compute, const std::vector<s
   return out;
 }
 
-/// What C99 calls things. Kernels have one thread and no vectors.
+/// C99 spelling of the loop IR. Programs have one thread and no vectors.
 class CDialect final : public dialects::Dialect {
  public:
   CDialect(const Model& model, std::size_t step);
@@ -92,8 +92,8 @@ class CDialect final : public dialects::Dialect {
     return fmt::format("*{} |= {}", faults, bit);
   }
 
-  ParamText param(const loops::Loops& loops, const Instruction& param) const override;
-  std::string kernel(const loops::Loops& loops, const std::string& body) const override;
+  ParamText param(const loops::LoopProgram& program, const Instruction& param) const override;
+  std::string kernel(const loops::LoopProgram& program, const std::string& body) const override;
 
  private:
   const Model& model_;
@@ -103,7 +103,7 @@ class CDialect final : public dialects::Dialect {
 
 CDialect::CDialect(const Model& model, std::size_t step) : model_(model), step_(step) {
   const Step& s = model.steps[step];
-  const SymbolicNest& nest = s.loops.back().nest;
+  const SymbolicNest& nest = s.versions.back().nest;
   const std::size_t outputs = s.kernel->outputs.size();
   for (int d = 0; d < nest.ndim; ++d) values_[fmt::format("extent{}", d)] = fmt::format("n->extents[{}]", d);
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
@@ -114,7 +114,7 @@ CDialect::CDialect(const Model& model, std::size_t step) : model_(model), step_(
   }
   int scalars = 0;
   for (const Node& n : s.kernel->graph.nodes())
-    if (n.op == Op::scalar) values_[fmt::format("s{}", scalars++)] = c_number(model, n);
+    if (n.op == Op::scalar) values_[fmt::format("s{}", scalars++)] = c_scalar(model, n);
 }
 
 std::string CDialect::operation(Op op, DType compute, std::vector<std::string> operands) const {
@@ -128,7 +128,7 @@ std::string CDialect::operation(Op op, DType compute, std::vector<std::string> o
   return fmt::format("({})({})", value_type(compute), substitute(body, compute, operands));
 }
 
-ParamText CDialect::param(const loops::Loops&, const Instruction& i) const {
+ParamText CDialect::param(const loops::LoopProgram&, const Instruction& i) const {
   if (i.type.kind == Kind::FaultWord) return {i.name, ""};
   const std::string& value = values_.at(i.name);
   if (i.type.kind == Kind::Element)
@@ -138,7 +138,7 @@ ParamText CDialect::param(const loops::Loops&, const Instruction& i) const {
   return {i.name + "_data", fmt::format("{0} *const {1}_data = ({0} *){2};", element, i.name, value)};
 }
 
-std::string CDialect::kernel(const loops::Loops&, const std::string& body) const {
+std::string CDialect::kernel(const loops::LoopProgram&, const std::string& body) const {
   std::string unused;
   if (body.find("a->") == std::string::npos) unused += "  (void)a;\n";
   if (body.find("*faults") == std::string::npos) unused += "  (void)faults;\n";
@@ -151,7 +151,7 @@ std::string CDialect::kernel(const loops::Loops&, const std::string& body) const
 
 std::string c_kernel(const Model& model, std::size_t step) {
   const Step& s = model.steps[step];
-  return dialects::print(loops::lower_serial(*s.kernel, *s.traits, s.loops.back().nest), CDialect(model, step));
+  return dialects::print(loops::lower_serial(*s.kernel, *s.traits, s.versions.back().nest), CDialect(model, step));
 }
 
 }  // namespace sinter::inline v1::jit::exporting

@@ -19,7 +19,7 @@ std::string describe(const Model& m, const std::string& name) {
   for (const Array& a : m.outputs) out += fmt::format(" {}", shape_text(m, a));
   out += " from";
   for (const Array& a : m.inputs) out += fmt::format(" {}{}", shape_text(m, a), a.is_strided() ? " with strides" : "");
-  for (const Number& n : m.numbers)
+  for (const ScalarArgument& n : m.scalars)
     if (!n.name.empty()) out += fmt::format(" {} {}", n.name, number_type(n.category));
   out += ".\n";
   if (m.plan->kernels.size() > 1) out += fmt::format(" * {} kernels, one after the other.\n", m.plan->kernels.size());
@@ -81,7 +81,7 @@ std::vector<std::string> parameters(const Model& model, bool of_launch) {
 }
 
 void add_other_parameters(const Model& model, bool of_launch, std::vector<std::string>& out) {
-  for (const Number& n : model.numbers)
+  for (const ScalarArgument& n : model.scalars)
     if (!n.name.empty()) out.push_back(fmt::format("{} {}", number_type(n.category), n.name));
   if (of_launch && model.may_fault()) out.emplace_back("uint32_t *fault");
   if (of_launch && model.has_workspace()) {
@@ -101,7 +101,8 @@ std::string header_text(const Library& library) {
       "contiguous;\n"
       " * where an array comes with strides, these are in elements, one for each axis, NULL for a contiguous array.\n"
       " * NAME_cpu(outputs, inputs, sizes, ...) computes the same on arrays of the host, on the calling thread.\n"
-      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex ones two numbers, as in C and "
+      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex elements are pairs (real, "
+      "imaginary), as in C and "
       "C++.\n"
       " * Both give 0, or a code that {1}_error_text explains. All functions may be called from any thread. */\n"
       "#ifndef {2}_H\n#define {2}_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
@@ -113,7 +114,7 @@ std::string header_text(const Library& library) {
     out += fmt::format("  {}_{} = {}, /* {} */\n", macro, e.name, code++, e.text);
   out += fmt::format("  {}_DRIVER_ERROR = {} /* and above: {} and what the driver gave, a CUresult */\n}};\n\n", macro,
                      driver_error, driver_error);
-  out += "/* What a code means. Never NULL; of codes of the driver, valid while that is open. */\n";
+  out += "/* What a code means. Never NULL; for driver codes, valid until the driver library is unloaded. */\n";
   out += fmt::format("const char *{}_error_text(int code);\n\n", library.prefix());
   out += "/* The version of this interface that the functions were made for. */\n";
   out += fmt::format("int {}_abi_version(void);\n\n", library.prefix());
@@ -121,7 +122,7 @@ std::string header_text(const Library& library) {
       "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
   out += fmt::format("int {}_load(void);\n\n", library.prefix());
   out +=
-      "/* Unloads them from the current context: before the library is closed, or to have the memory back. No launch "
+      "/* Unloads them from the current context: before the library is closed, or to free device memory. No launch "
       "may\n"
       " * be running, in this thread or in another. Later launches load them again. */\n";
   out += fmt::format("int {}_unload(void);\n\n", library.prefix());
@@ -134,7 +135,8 @@ std::string header_text(const Library& library) {
     out += fmt::format("int {0}_open(const char *path);\nint {0}_use(const void *fatbin, size_t bytes);\n\n",
                        library.prefix());
     out += fmt::format(
-        "/* Gives back what {0}_open read, or forgets what {0}_use took. Kernels that are loaded stay so; to load "
+        "/* Frees the data read by {0}_open, or drops the pointer passed to {0}_use. Loaded kernels stay loaded; to "
+        "load "
         "others\n"
         " * takes an {0}_open again. */\nvoid {0}_close(void);\n\n",
         library.prefix());
@@ -163,7 +165,7 @@ std::string wrapper_text(const Library& library) {
       "  int code() const noexcept {{ return code_; }}\n\n private:\n  int code_;\n}};\n",
       library.options.name, library.prefix());
   out += fmt::format(
-      "\n// Names that begin with sinter_ are none of a parameter.\n"
+      "\n// The prefix sinter_ is reserved: no parameter name starts with it.\n"
       "inline void sinter_check(const char* function, int code) {{\n  if (code != 0) throw Error(function, code);\n}}\n"
       "\ninline void load() {{ sinter_check(\"{0}_load\", ::{0}_load()); }}\n"
       "\ninline void unload() {{ sinter_check(\"{0}_unload\", ::{0}_unload()); }}\n",

@@ -36,7 +36,7 @@ void check_options(const LibraryOptions& options) {
         runtime::quote(options.name)));
 }
 
-/// Functions of one kernel must not be called as those of another.
+/// Functions of one kernel must not have the names of another's.
 void check_apart(const std::string& a, const std::string& b) {
   static constexpr std::string_view own[] = {"arguments", "check",  "cpu", "dlpack",   "find",
                                              "launch",    "layout", "run", "workspace"};
@@ -44,7 +44,8 @@ void check_apart(const std::string& a, const std::string& b) {
   const std::string_view rest = std::string_view(b).substr(a.size() + 1);
   const bool is_own = std::ranges::any_of(own, [&](std::string_view word) { return rest.starts_with(word); });
   if (is_own || std::isdigit(static_cast<unsigned char>(rest[0])))
-    throw Error(fmt::format("kernel {} is called as functions of kernel {} are: choose another name", b, a));
+    throw Error(
+        fmt::format("kernel name {} collides with functions generated for kernel {}: choose another name", b, a));
 }
 
 std::vector<Target> targets_of(const LibraryOptions& options) {
@@ -56,13 +57,13 @@ std::vector<Target> targets_of(const LibraryOptions& options) {
   return targets;
 }
 
-/// Gives each variant the number of its text.
+/// Sets each variant's image: equal texts share one.
 void number_images(Library& library) {
   std::map<std::string_view, std::size_t> known;
   for (Model& m : library.kernels)
     for (Step& step : m.steps)
-      for (Loops& loops : step.loops)
-        for (Variant& v : loops.variants) {
+      for (LayoutVersion& version : step.versions)
+        for (Variant& v : version.variants) {
           const auto [place, is_new] = known.try_emplace(v.text, library.images.size());
           if (is_new) library.images.push_back({{step.kernel->name, v.text}, {}});
           v.image = place->second;
@@ -94,25 +95,26 @@ std::span<const ErrorCode> error_codes() {
       {"OK", "no error"},
       {"NULL_POINTER", "a pointer to an array with elements is null"},
       {"BAD_SIZE", "a size is negative, or sizes or strides make an array larger than memory"},
-      {"MISALIGNED", "an address is no multiple of its elements' size"},
+      {"MISALIGNED", "an array is not aligned to its element size"},
       {"OVERLAP", "an output shares memory with an input or with another output"},
       {"BAD_NUMBER", "a number does not fit the integers that it is used with"},
-      {"EMPTY", "the largest or smallest of no element is asked for"},
+      {"EMPTY_REDUCTION", "amax, amin, argmax or argmin of an empty row"},
       {"DIVISION_BY_ZERO", "an integer was divided by 0"},
-      {"WORKSPACE", "the workspace is null, not aligned to 256 bytes, too small, or shares memory with an array"},
+      {"BAD_WORKSPACE", "the workspace is null, not aligned to 256 bytes, too small, or shares memory with an array"},
       {"OUT_OF_MEMORY", "out of memory"},
       {"NO_DRIVER", "libcuda.so.1, the CUDA driver, cannot be opened"},
       {"OLD_DRIVER", "the CUDA driver lacks a function: it is too old"},
       {"NO_CONTEXT", "no CUDA context is current in this thread"},
       {"WRONG_ARCHITECTURE", "the kernels were exported for other GPUs than this one"},
-      {"INDEX", "an index is outside the axis that it is for"},
-      {"FORKED",
-       "this process was forked from one that had used the CUDA driver, which does not work here: start it anew"},
+      {"INDEX_OUT_OF_RANGE", "an index is out of range"},
+      {"AFTER_FORK",
+       "this process was forked from one that had used the CUDA driver, which cannot be used here: start a new "
+       "process"},
       {"BAD_TENSOR", "a DLPack tensor differs in ndim, dtype, shape or strides from what the function takes"},
       {"WRONG_DEVICE", "a DLPack tensor is on another kind of device than the function takes"},
-      {"NO_FILE", "the file of kernels cannot be read"},
-      {"OTHER_FILE", "the file of kernels is not the one that was written with these functions"},
-      {"NOT_OPEN", "the kernels are in a file that has not been opened"},
+      {"FILE_UNREADABLE", "the file of kernels cannot be read"},
+      {"FILE_MISMATCH", "the file of kernels does not match this library"},
+      {"FILE_NOT_OPEN", "the kernels are in a file that has not been opened"},
   };
   return codes;
 }
@@ -124,7 +126,7 @@ Library make_library(const std::vector<Export>& exports, const LibraryOptions& o
   for (const Export& e : exports) {
     library.kernels.push_back(make_model(e));
     if (options.cpp_wrapper && e.options.name == "Error")
-      throw Error("kernel Error is called as the wrapper's class is: choose another name");
+      throw Error("the kernel name Error is used by the C++ wrapper: choose another name");
     if (!names.insert(e.options.name).second)
       throw Error(fmt::format("two kernels of the library are called {}", e.options.name));
   }

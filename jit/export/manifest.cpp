@@ -1,4 +1,4 @@
-// What a build system wants to know of an exported library, as JSON.
+// A description of an exported library for build systems, as JSON.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,21 +25,22 @@ std::string array_json(const Model& m, const Array& a) {
 
 std::string variant_json(const Library& library, const Step& step, const Variant& v) {
   const KernelClass& c = v.kernel_class;
-  std::string out = fmt::format(R"({{"entry": "{}", "image": {}, "lanes": {}, "index_bits": {})", step.kernel->name,
-                                v.image, c.lanes, c.wide ? 64 : 32);
+  std::string out = fmt::format(R"({{"entry": "{}", "image": {}, "vector_width": {}, "index_bits": {})",
+                                step.kernel->name, v.image, c.vector_width, c.wide ? 64 : 32);
   if (step.kernel->rows)
     out += fmt::format(
         R"(, "row_threads": {}, "block": {}, "row_in_registers": {}, "blocks_share_rows": {}, "row_in_shared_memory": {})",
-        c.rows.team == 0 ? c.rows.block : c.rows.team, c.rows.block, c.rows.kept, c.rows.split, c.rows.row_cache);
+        c.rows.team == 0 ? c.rows.block : c.rows.team, c.rows.block, c.rows.in_registers, c.rows.split,
+        c.rows.row_cache);
   (void)library;
   return out + "}";
 }
 
-std::string loops_json(const Library& library, const Step& step, const Loops& loops) {
+std::string version_json(const Library& library, const Step& step, const LayoutVersion& version) {
   constexpr std::string_view layouts[] = {"contiguous", "padded", "strided"};
   return fmt::format(
-      R"({{"operands": "{}", "variants": {}}})", layouts[static_cast<int>(loops.layout)],
-      list(loops.variants, "          ", [&](const Variant& v) { return variant_json(library, step, v); }));
+      R"({{"operands": "{}", "variants": {}}})", layouts[static_cast<int>(version.layout)],
+      list(version.variants, "          ", [&](const Variant& v) { return variant_json(library, step, v); }));
 }
 
 std::string kernel_json(const Library& library, const Model& m) {
@@ -50,9 +51,9 @@ std::string kernel_json(const Library& library, const Model& m) {
   for (const Step& s : m.steps)
     steps +=
         fmt::format("{}\n        {{\"kernel\": \"{}\", \"layouts\": {}}}", steps.empty() ? "" : ",", s.kernel->name,
-                    list(s.loops, "        ", [&](const Loops& l) { return loops_json(library, s, l); }));
-  std::vector<Number> numbers;
-  for (const Number& n : m.numbers)
+                    list(s.versions, "        ", [&](const LayoutVersion& l) { return version_json(library, s, l); }));
+  std::vector<ScalarArgument> numbers;
+  for (const ScalarArgument& n : m.scalars)
     if (!n.name.empty()) numbers.push_back(n);
   constexpr std::string_view types[] = {"bool", "int64_t", "double"};
   return fmt::format(
@@ -63,7 +64,7 @@ std::string kernel_json(const Library& library, const Model& m) {
       list(m.outputs, indent, [&](const Array& a) { return array_json(m, a); }),
       list(m.inputs, indent, [&](const Array& a) { return array_json(m, a); }), fmt::join(sizes, ", "),
       list(numbers, indent,
-           [&](const Number& n) {
+           [&](const ScalarArgument& n) {
              return fmt::format(R"({{"name": "{}", "c_type": "{}"}})", n.name, types[static_cast<int>(n.category)]);
            }),
       m.has_workspace(), m.in_place, steps);

@@ -51,20 +51,20 @@ std::string name_or(const std::vector<std::string>& names, std::size_t i, std::s
 }
 
 /// Adds the operands that read no memory.
-void add_positions(Model& m, const Places& places) {
-  for (const PositionLeaf& p : places.leaves) {
+void add_iotas(Model& m, const ShapeDependencies& dependencies) {
+  for (const IotaLeaf& p : dependencies.leaves) {
     const SymbolicShape& shape = m.sizes->shape(p.leaf);
-    Positions positions{p.leaf, shape, contiguous_strides(shape)};
+    IotaOperand iota{p.leaf, shape, contiguous_strides(shape)};
     for (std::size_t d = 0; d < shape.size() && p.array >= 0; ++d) {
       const int axis = p.axes[d];
       const auto array = static_cast<std::uint32_t>(p.array);
-      positions.strides[d] = axis < 0 ? 0 : extent_of(m, {array, axis + 1, m.sizes->shape(array).ndim()});
+      iota.strides[d] = axis < 0 ? 0 : extent_of(m, {array, axis + 1, m.sizes->shape(array).ndim()});
     }
-    m.positions.push_back(std::move(positions));
+    m.iotas.push_back(std::move(iota));
   }
 }
 
-void add_inputs(Model& m, const Export& from, const Places& places) {
+void add_inputs(Model& m, const Export& from, const ShapeDependencies& dependencies) {
   const Graph& graph = from.expression.graph;
   for (const Node& n : graph.nodes())
     if ((n.op == Op::leaf || n.op == Op::array) && std::ranges::find(m.leaves, n.attribute) == m.leaves.end())
@@ -82,47 +82,45 @@ void add_inputs(Model& m, const Export& from, const Places& places) {
       refuse(from, fmt::format("input {} has {} axes, but {} sizes are named: {}", i, shapes[m.leaves[i]].ndim(),
                                names[m.leaves[i]].size(), fmt::join(names[m.leaves[i]], ", ")));
   }
-  for (const PositionLeaf& p : places.leaves) shapes[p.leaf] = from.expression.leaves[p.leaf]->shape;
-  m.sizes = std::make_shared<Sizes>(simplify(graph, true), shapes, names, places.equal);
+  for (const IotaLeaf& p : dependencies.leaves) shapes[p.leaf] = from.expression.leaves[p.leaf]->shape;
+  m.sizes = std::make_shared<Sizes>(simplify(graph, true), shapes, names, dependencies.equal);
   for (std::size_t i = 0; i < m.leaves.size(); ++i) {
     const TensorImpl& leaf = *from.expression.leaves[m.leaves[i]];
     m.inputs.push_back(
         {name_or(from.options.inputs, i, fmt::format("x{}", i)), leaf.dtype, m.sizes->shape(m.leaves[i])});
   }
   for (std::size_t i = 0; i < m.leaves.size(); ++i)
-    m.inputs[i].indexed = std::ranges::find(places.arrays, m.leaves[i]) != places.arrays.end();
+    m.inputs[i].indexed = std::ranges::find(dependencies.arrays, m.leaves[i]) != dependencies.arrays.end();
   for (const std::string& strided : from.options.strided) {
     const auto found = std::ranges::find(m.inputs, strided, &Array::name);
-    if (found == m.inputs.end())
-      refuse(from, fmt::format("{} comes with strides, but no input has this name", strided));
-    if (found->indexed)
-      refuse(from, fmt::format("{} is read at places that indices give, and comes without strides", strided));
+    if (found == m.inputs.end()) refuse(from, fmt::format("`strided` names {}, but there is no such input", strided));
+    if (found->indexed) refuse(from, fmt::format("{} is gathered from, so it must be contiguous", strided));
     if (found->shape.numel() == 1) continue;
     for (std::size_t d = 0; d < found->shape.size(); ++d)
       found->strides.push_back(m.sizes->stride(fmt::format("{}_strides[{}]", strided, d)));
   }
 }
 
-void add_numbers(Model& m, const Export& from, const Places& places) {
+void add_scalars(Model& m, const Export& from, const ShapeDependencies& dependencies) {
   for (const Node& n : from.expression.graph.nodes()) {
     if (n.op != Op::scalar) continue;
     const ScalarUse use = scalar_use(n);
-    auto known = std::ranges::find(m.numbers, use.number, &Number::number);
-    if (known == m.numbers.end())
-      known = m.numbers.insert(m.numbers.end(), {use.number, use.arrives_as, "", from.expression.scalars[use.number]});
+    auto known = std::ranges::find(m.scalars, use.number, &ScalarArgument::index);
+    if (known == m.scalars.end())
+      known = m.scalars.insert(m.scalars.end(), {use.number, use.arrives_as, "", from.expression.scalars[use.number]});
     if (category(n.dtype) == Category::Int && size_of(n.dtype) < size_of(known->narrowest)) known->narrowest = n.dtype;
   }
-  std::ranges::sort(m.numbers, {}, &Number::number);
-  for (Number& n : m.numbers)
-    if (const auto known = places.numbers.find(n.number); known != places.numbers.end())
+  std::ranges::sort(m.scalars, {}, &ScalarArgument::index);
+  for (ScalarArgument& n : m.scalars)
+    if (const auto known = dependencies.scalars.find(n.index); known != dependencies.scalars.end())
       n.extent = extent_of(m, known->second);
   const std::vector<std::uint32_t> free = nameable_numbers(from);
   if (from.options.numbers.size() > free.size())
     refuse(from,
            fmt::format("{} numbers are named, but the expression has {}", from.options.numbers.size(), free.size()));
   for (std::size_t i = 0; i < from.options.numbers.size(); ++i)
-    std::ranges::find(m.numbers, free[i], &Number::number)->name = from.options.numbers[i];
-  for (const Number& n : m.numbers)
+    std::ranges::find(m.scalars, free[i], &ScalarArgument::index)->name = from.options.numbers[i];
+  for (const ScalarArgument& n : m.scalars)
     if (n.name.empty() && !n.extent && n.category == Category::Int)
       check_fits(static_cast<std::int64_t>(n.value.bits), n.narrowest);
 }
@@ -132,8 +130,9 @@ void check_names(const Model& m, const Export& from) {
   const auto add = [&](const std::string& name, const std::string& what) {
     check_name(name, what);
     if (name.starts_with(m.name + "_"))
-      refuse(from, fmt::format("its {} {} begins as its own functions do, with {}_: choose another name", what, name,
-                               m.name));
+      refuse(from, fmt::format("its {} {} starts with \"{}_\", which is reserved for its own functions: choose another "
+                               "name",
+                               what, name, m.name));
     if (!seen.insert(name).second) refuse(from, fmt::format("two of its parameters are called {}", name));
   };
   check_name(m.name, "kernel");
@@ -143,7 +142,7 @@ void check_names(const Model& m, const Export& from) {
     if (a.is_strided()) add(a.name + "_strides", "parameter"), add(a.name + "_strides_given", "parameter");
   }
   for (const std::string& size : m.sizes->names()) add(size, "size");
-  for (const Number& n : m.numbers)
+  for (const ScalarArgument& n : m.scalars)
     if (!n.name.empty()) add(n.name, "number");
   for (const Array& a : m.temporaries) add(a.name, "temporary");
 }
@@ -164,9 +163,9 @@ SymbolicTensor symbolic(const Array& array, Layout layout) {
   return t;
 }
 
-/// Positions have no address.
-SymbolicTensor symbolic(const Positions& positions) {
-  SymbolicTensor t{.shape = positions.shape, .strides = positions.strides, .numel = positions.shape.numel()};
+/// Iotas have no address.
+SymbolicTensor symbolic(const IotaOperand& iota) {
+  SymbolicTensor t{.shape = iota.shape, .strides = iota.strides, .numel = iota.shape.numel()};
   const SymbolicShape contiguous = contiguous_strides(t.shape);
   for (std::size_t d = 0; d < t.shape.size(); ++d)
     t.contiguous = t.contiguous && (t.shape[d] == 1 || t.strides[d] == contiguous[d]);
@@ -177,7 +176,7 @@ SymbolicTensor symbolic(const Positions& positions) {
 TensorRef example(const Model& m, const SymbolicTensor& symbolic, DType dtype) {
   const Shape shape = m.sizes->example(symbolic.shape);
   check_shape(shape, size_of(dtype));
-  TensorRef t = runtime::index_tensor(shape, Device());
+  TensorRef t = runtime::iota_tensor(shape, Device());
   t->dtype = dtype;
   t->data = symbolic.data;
   t->strides = m.sizes->example(symbolic.strides);
@@ -188,8 +187,8 @@ TensorRef example(const Model& m, const SymbolicTensor& symbolic, DType dtype) {
 /// Subexpressions that are equal for the scalars that are fixed at export are computed once.
 void merge_equal_scalars(Model& m, const Export& from) {
   std::set<std::uint32_t> vary;
-  for (const Number& n : m.numbers)
-    if (!n.name.empty() || n.extent) vary.insert(n.number);
+  for (const ScalarArgument& n : m.scalars)
+    if (!n.name.empty() || n.extent) vary.insert(n.index);
   const EqualScalars equal(m.recorded, vary);
   if (std::optional<Graph> merged = equal.merged(m.recorded, equal.pattern(from.expression.scalars.data())))
     m.recorded = std::move(*merged);
@@ -204,9 +203,9 @@ void add_plan(Model& m, const Export& from) {
   };
   for (std::size_t i = 0; i < m.inputs.size(); ++i)
     hold(m.leaves[i], symbolic(m.inputs[i], Layout::Contiguous), m.inputs[i].dtype);
-  for (const Positions& p : m.positions) hold(p.leaf, symbolic(p), DType::Int64);
+  for (const IotaOperand& p : m.iotas) hold(p.leaf, symbolic(p), DType::Int64);
   // The graph may leave out leaves of the tree: what is no input has some shape.
-  const TensorRef other = runtime::index_tensor({}, Device());
+  const TensorRef other = runtime::iota_tensor({}, Device());
   for (TensorImpl*& leaf : leaves)
     if (!leaf) leaf = other.get();
   merge_equal_scalars(m, from);
@@ -236,11 +235,11 @@ void add_plan(Model& m, const Export& from) {
 
 /// What a slot of a kernel stands for.
 SymbolicTensor operand(const Model& m, const Slot& slot, Layout layout) {
-  const auto positions = std::ranges::find(m.positions, slot.number, &Positions::leaf);
-  return m.is_positions(slot) ? symbolic(*positions) : symbolic(m.array(slot), layout);
+  const auto iota = std::ranges::find(m.iotas, slot.number, &IotaOperand::leaf);
+  return m.is_iota(slot) ? symbolic(*iota) : symbolic(m.array(slot), layout);
 }
 
-void add_loops(const Model& m, const Export& from, Step& step, Layout layout) {
+void add_version(const Model& m, const Export& from, Step& step, Layout layout) {
   const Kernel& kernel = *step.kernel;
   std::vector<SymbolicTensor> tensors;
   for (const Slot& s : kernel.outputs) tensors.push_back(operand(m, s, layout));
@@ -250,13 +249,13 @@ void add_loops(const Model& m, const Export& from, Step& step, Layout layout) {
   if (operands.size() > ClassKey::max_operands)
     refuse(from, fmt::format("one of its kernels has {} operands; {} are possible", operands.size(),
                              std::size_t{ClassKey::max_operands}));
-  Loops loops{.layout = layout};
+  LayoutVersion version{.layout = layout};
   if (kernel.rows)
-    make_row_nest(loops.nest, operands, kernel, step.domain);
+    make_row_nest(version.nest, operands, kernel, step.domain);
   else
-    make_nest(loops.nest, operands, static_cast<int>(kernel.outputs.size()), kernel.arrays);
-  add_variants(m, step, loops);
-  step.loops.push_back(std::move(loops));
+    make_nest(version.nest, operands, static_cast<int>(kernel.outputs.size()), kernel.arrays);
+  add_variants(m, step, version);
+  step.versions.push_back(std::move(version));
 }
 
 void add_steps(Model& m, const Export& from) {
@@ -265,7 +264,7 @@ void add_steps(Model& m, const Export& from) {
     step.writes_elements = step.traits->rows && step.traits->rows->writes_elements;
     const Layout most_general = m.is_strided() ? Layout::Strided : Layout::Contiguous;
     for (const Layout layout : {Layout::Contiguous, Layout::Padded, Layout::Strided})
-      if (layout == most_general || (layout < most_general && !m.one_variant)) add_loops(m, from, step, layout);
+      if (layout == most_general || (layout < most_general && !m.one_variant)) add_version(m, from, step, layout);
   }
 }
 
@@ -290,9 +289,9 @@ bool writes_in_place(const Plan& plan, std::uint32_t output) {
   return false;
 }
 
-std::string kernel_name(const Model& model, std::size_t step, const Loops& loops) {
+std::string kernel_name(const Model& model, std::size_t step, const LayoutVersion& version) {
   constexpr std::string_view layouts[] = {"", "_padded", "_strided"};
-  return fmt::format("{}_{}{}", model.name, step, layouts[static_cast<int>(loops.layout)]);
+  return fmt::format("{}_{}{}", model.name, step, layouts[static_cast<int>(version.layout)]);
 }
 
 bool Model::may_fault() const noexcept {
@@ -300,24 +299,24 @@ bool Model::may_fault() const noexcept {
 }
 
 bool Model::may_divide_by_0() const noexcept {
-  return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.division; });
+  return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.division_by_zero; });
 }
 
 bool Model::takes_indices() const noexcept {
-  return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.position; });
+  return std::ranges::any_of(steps, [](const Step& s) { return s.traits->faults.index_out_of_range; });
 }
 
-bool Model::is_positions(const Slot& slot) const noexcept {
+bool Model::is_iota(const Slot& slot) const noexcept {
   return (slot.kind == Slot::Kind::Leaf || slot.kind == Slot::Kind::Array) &&
-         std::ranges::find(positions, slot.number, &Positions::leaf) != positions.end();
+         std::ranges::find(iotas, slot.number, &IotaOperand::leaf) != iotas.end();
 }
 
 bool Model::has_workspace() const noexcept {
-  const auto splits = [](const Loops& l) {
+  const auto splits = [](const LayoutVersion& l) {
     return std::ranges::any_of(l.variants, [](const Variant& v) { return v.kernel_class.rows.split; });
   };
   return !temporaries.empty() ||
-         std::ranges::any_of(steps, [&](const Step& s) { return std::ranges::any_of(s.loops, splits); });
+         std::ranges::any_of(steps, [&](const Step& s) { return std::ranges::any_of(s.versions, splits); });
 }
 
 bool Model::has_empty_error() const noexcept {
@@ -335,7 +334,9 @@ const Array& Model::array(const Slot& slot) const {
   return inputs[static_cast<std::size_t>(std::ranges::find(leaves, slot.number) - leaves.begin())];
 }
 
-const Number& Model::number(std::uint32_t number) const { return *std::ranges::find(numbers, number, &Number::number); }
+const ScalarArgument& Model::scalar(std::uint32_t index) const {
+  return *std::ranges::find(scalars, index, &ScalarArgument::index);
+}
 
 Model make_model(const Export& from) {
   check_operations(from);
@@ -343,10 +344,10 @@ Model make_model(const Export& from) {
           .recorded = from.expression.graph,
           .in_place = from.options.in_place,
           .one_variant = from.options.one_variant};
-  const Places places = find_places(from.expression, m.name);
-  add_inputs(m, from, places);
-  add_positions(m, places);
-  add_numbers(m, from, places);
+  const ShapeDependencies dependencies = find_shape_dependencies(from.expression, m.name);
+  add_inputs(m, from, dependencies);
+  add_iotas(m, dependencies);
+  add_scalars(m, from, dependencies);
   add_plan(m, from);
   check_names(m, from);
   add_steps(m, from);

@@ -1,5 +1,4 @@
-// What an exported kernel is, before it is written: its parameters, and its launches with the loops and the variants of
-// each.
+// An exported kernel before it is written: its parameters, and its launches with the variants of each.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,7 +10,7 @@
 #include "../plan/class_key.hpp"
 #include "../plan/nest.hpp"
 #include "../run/compiled_graph.hpp"
-#include "places.hpp"
+#include "shape_dependencies.hpp"
 #include "sizes.hpp"
 
 namespace sinter::inline v1::jit::exporting {
@@ -27,17 +26,17 @@ struct Array {
   bool is_strided() const noexcept { return !strides.empty(); }
 };
 
-/// An operand of kernels whose elements are their own positions: it reads no memory.
-struct Positions {
+/// An operand whose elements are their own positions: it reads no memory.
+struct IotaOperand {
   std::uint32_t leaf;
   SymbolicShape shape, strides;
 };
 
-/// A C++ number of the expression.
-struct Number {
-  std::uint32_t number;  // in Recorded::scalars
-  Category category;     // as which it arrives
-  std::string name;      // empty: it keeps its value
+/// A C++ scalar of the expression.
+struct ScalarArgument {
+  std::uint32_t index;  // in Recorded::scalars
+  Category category;    // as which it arrives
+  std::string name;     // empty: it keeps its value
   Scalar value;
   DType narrowest = DType::Int64;     // of the integer dtypes that it is used as
   std::optional<Extent> extent = {};  // where it is an extent or a stride
@@ -60,7 +59,7 @@ struct Rule {
 enum class Layout : std::uint8_t { Contiguous, Padded, Strided };
 
 /// One version of a step, for one layout of its arrays.
-struct Loops {
+struct LayoutVersion {
   Layout layout;
   SymbolicNest nest;
   KernelClass base;
@@ -73,7 +72,7 @@ struct Step {
   const Kernel* kernel;
   std::shared_ptr<const KernelTraits> traits;
   SymbolicShape domain;
-  std::vector<Loops> loops;  // one for each layout
+  std::vector<LayoutVersion> versions;  // one for each layout
   bool writes_elements = false;
 };
 
@@ -82,10 +81,10 @@ struct Model {
   Graph recorded;
   std::shared_ptr<const CompiledGraph> compiled;  // keeps the plan
   const Plan* plan = nullptr;
-  std::vector<std::uint32_t> leaves;  // of each input, its number in the expression
+  std::vector<std::uint32_t> leaves;  // by input, its index in the expression
   std::vector<Array> inputs, outputs, temporaries;
-  std::vector<Positions> positions;
-  std::vector<Number> numbers;  // in the order of the expression
+  std::vector<IotaOperand> iotas;
+  std::vector<ScalarArgument> scalars;  // in the order of the expression
   std::shared_ptr<Sizes> sizes;
   std::vector<Step> steps;
   bool in_place = false, one_variant = false;
@@ -97,19 +96,19 @@ struct Model {
   bool has_workspace() const noexcept;
   bool has_empty_error() const noexcept;  // looks for the largest of a row, which may have no element
   bool is_strided() const noexcept;
-  const Array& array(const Slot& slot) const;  // not of positions
-  bool is_positions(const Slot& slot) const noexcept;
-  const Number& number(std::uint32_t number) const;
+  const Array& array(const Slot& slot) const;  // not for iotas
+  bool is_iota(const Slot& slot) const noexcept;
+  const ScalarArgument& scalar(std::uint32_t index) const;
 };
 
 /// Prefix of the C names of a step for one layout: fused_0, fused_0_strided.
-std::string kernel_name(const Model& model, std::size_t step, const Loops& loops);
+std::string kernel_name(const Model& model, std::size_t step, const LayoutVersion& version);
 
 /// Throws Error for what cannot be exported.
 Model make_model(const Export& from);
 
-/// Fills the rules and variants of a step's loops, whose nest is set.
-void add_variants(const Model& model, const Step& step, Loops& loops);
+/// Fills the rules and variants of a version, whose nest is set.
+void add_variants(const Model& model, const Step& step, LayoutVersion& version);
 
 /// Whether an input of the plan may be read where this output is written.
 bool writes_in_place(const Plan& plan, std::uint32_t output);

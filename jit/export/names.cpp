@@ -175,14 +175,14 @@ void check_name(const std::string& name, const std::string& what) {
       !name.empty() && name.size() <= 63 && std::isalpha(static_cast<unsigned char>(name[0])) &&
       std::ranges::all_of(name, [&](char c) { return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)); });
   if (!is_word || name.find("__") != std::string::npos)
-    throw Error(
-        fmt::format("{} {} is no name in C: it takes a letter, then letters, digits and single underscores, 63 "
-                    "at most",
-                    what, runtime::quote(name)));
+    throw Error(fmt::format(
+        "{} {} is not a valid name: use a letter followed by letters, digits and single underscores, at most "
+        "63 characters",
+        what, runtime::quote(name)));
   if (is_like_a_macro(name))
-    throw Error(
-        fmt::format("{} {} begins as macros of the C library do, such as SIGINT, EDOM and M_PI: choose another name",
-                    what, runtime::quote(name)));
+    throw Error(fmt::format(
+        "{} {} could collide with a macro of the C library, such as SIGINT, EDOM and M_PI: choose another name", what,
+        runtime::quote(name)));
   if (std::ranges::find(taken, name) != taken.end() || name.starts_with("sinter_"))
     throw Error(fmt::format("{} {} is taken by C, C++ or the exported functions: choose another name", what,
                             runtime::quote(name)));

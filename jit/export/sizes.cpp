@@ -67,7 +67,7 @@ void join_axes(const Graph& graph, const std::vector<Symbols>& leaves, Axes& axe
   std::vector<Symbols> values;
   for (const Node& n : graph.nodes()) {
     Symbols value;
-    if (n.op == Op::leaf || n.op == Op::index) value = leaves[n.attribute];
+    if (n.op == Op::leaf || n.op == Op::iota) value = leaves[n.attribute];
     for (const Operand o : graph.operands(n)) value = broadcast(value, values[static_cast<std::size_t>(o.node)], axes);
     if (is_reduction(n.op) && info(n.op).reduction == Reduction::Reduces)
       value = reduce(value, ReduceAxes::of(n.attribute));
@@ -175,7 +175,7 @@ Shape Sizes::example(const SymbolicShape& shape) const {
 }
 
 LoopNest Sizes::example(const SymbolicNest& nest) const {
-  LoopNest out{.ndim = nest.ndim, .linear = nest.linear, .outputs = nest.outputs, .reduced = nest.reduced};
+  LoopNest out{.ndim = nest.ndim, .contiguous = nest.contiguous, .outputs = nest.outputs, .reduced = nest.reduced};
   out.operands.resize(nest.operands.size());
   for (std::size_t k = 0; k < nest.operands.size(); ++k)
     out.operands[k].data = nest.operands[k].data, out.operands[k].first = nest.operands[k].first;

@@ -8,7 +8,7 @@
 #include <sinter/jit/recorded.hpp>
 #include "../infer/extent.hpp"
 #include "../plan/loop_nest.hpp"
-#include "places.hpp"
+#include "shape_dependencies.hpp"
 
 namespace sinter::inline v1::jit::exporting {
 

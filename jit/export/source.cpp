@@ -60,94 +60,95 @@ std::string images(const Library& library) {
 }
 
 struct Limits {
-  std::size_t operands = 1, dims = 2, words = 8, numbers = 1;
+  std::size_t operands = 1, dims = 2, words = 8, scalars = 1;
 };
 
 Limits limits_of(const Library& library) {
   Limits l;
   for (const Model& m : library.kernels)
     for (const Step& s : m.steps)
-      for (const Loops& loops : s.loops) {
-        const std::size_t operands = s.traits->operands.size(), ndim = static_cast<std::size_t>(loops.nest.ndim);
-        std::size_t parts = 0, numbers = 0;
-        for (const Variant& v : loops.variants)
-          if (s.traits->rows) parts = std::max(parts, s.traits->rows->stages(v.kernel_class.rows));
-        for (const Node& n : s.kernel->graph.nodes()) numbers += n.op == Op::scalar || n.op == Op::index;
+      for (const LayoutVersion& version : s.versions) {
+        const std::size_t operands = s.traits->operands.size(), ndim = static_cast<std::size_t>(version.nest.ndim);
+        std::size_t partials = 0, scalars = 0;
+        for (const Variant& v : version.variants)
+          if (s.traits->rows) partials = std::max(partials, s.traits->rows->stages(v.kernel_class.rows));
+        for (const Node& n : s.kernel->graph.nodes()) scalars += n.op == Op::scalar || n.op == Op::iota;
         l.operands = std::max(l.operands, operands);
         l.dims = std::max(l.dims, ndim);
-        l.words = std::max(l.words, operands * (ndim + 1) + 3 * ndim + parts + numbers + 12);
-        l.numbers = std::max(l.numbers, numbers);
+        l.words = std::max(l.words, operands * (ndim + 1) + 3 * ndim + partials + scalars + 12);
+        l.scalars = std::max(l.scalars, scalars);
       }
   return l;
 }
 
 char letter(Pattern p) {
   switch (p) {
-    case Pattern::Linear: return 'L';
+    case Pattern::Contiguous: return 'C';
     case Pattern::Uniform: return 'U';
-    case Pattern::Rows: return 'R';
-    case Pattern::RowUniform: return 'r';
+    case Pattern::InnerContiguous: return 'I';
+    case Pattern::InnerBroadcast: return 'B';
     case Pattern::Strided:
-    case Pattern::Crossed: break;
+    case Pattern::Transposed: break;
   }
   return 'S';
 }
 
-std::string variant_table(const Library& library, const Model& m, std::size_t step, const Loops& loops) {
+std::string variant_table(const Library& library, const Model& m, std::size_t step, const LayoutVersion& version) {
   const Step& s = m.steps[step];
-  const std::string name = kernel_name(m, step, loops);
-  std::string parts, table;
-  for (std::size_t i = 0; i < loops.variants.size(); ++i) {
-    const Variant& v = loops.variants[i];
+  const std::string name = kernel_name(m, step, version);
+  std::string partials, table;
+  for (std::size_t i = 0; i < version.variants.size(); ++i) {
+    const Variant& v = version.variants[i];
     const RowConfig& r = v.kernel_class.rows;
-    std::string part_table = "NULL";
+    std::string partial_table = "NULL";
     std::size_t launches = 1;
     if (s.traits->rows && r.split) {
-      const RowPasses passes(*s.kernel, !r.kept);
+      const RowPasses passes(*s.kernel, !r.in_registers);
       launches = static_cast<std::size_t>(passes.stages.count) + 1;
-      part_table = fmt::format("{}_parts_{}", name, i);
+      partial_table = fmt::format("{}_partials_{}", name, i);
       std::vector<int> bytes;
       for (int stage = 0; stage < passes.stages.count; ++stage)
-        bytes.push_back(part_size(passes, stage, v.kernel_class.wide));
-      parts += fmt::format("static const int {}[] = {{{}}};\n", part_table, fmt::join(bytes, ", "));
+        bytes.push_back(partial_size(passes, stage, v.kernel_class.wide));
+      partials += fmt::format("static const int {}[] = {{{}}};\n", partial_table, fmt::join(bytes, ", "));
     }
     const RowCache row_cache(*s.traits, v.kernel_class);
     const std::string image_table = library.targets.empty() ? "NULL" : fmt::format("sinter_images_{}", v.image);
     table += fmt::format("  {{\"{}\", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", s.kernel->name,
-                         image_table, library.targets.size(), v.kernel_class.lanes, v.kernel_class.wide, r.across,
-                         r.team, r.block, r.steps, r.kept, r.split, launches, part_table, row_cache.bytes(1),
-                         s.traits->rows ? variable_bytes(*s.traits->rows) : 0);
+                         image_table, library.targets.size(), v.kernel_class.vector_width, v.kernel_class.wide,
+                         r.row_per_element, r.team, r.block, r.vectors_per_thread, r.in_registers, r.split, launches,
+                         partial_table, row_cache.bytes(1), s.traits->rows ? variable_bytes(*s.traits->rows) : 0);
   }
   return fmt::format(
       "{0}static const sinter_variant {1}_variants[] = {{\n"
-      "  /* entry, images, lanes, wide, across, team, block, steps, kept, split, launches, parts, row_cache, "
+      "  /* entry, images, vector_width, wide, row_per_element, team, block, vectors_per_thread, in_registers, split, "
+      "launches, partials, row_cache, "
       "shared */\n{2}}};\n",
-      parts, name, table);
+      partials, name, table);
 }
 
-std::string kernel_tables(const Library& library, const Model& m, std::size_t step, const Loops& loops) {
+std::string kernel_tables(const Library& library, const Model& m, std::size_t step, const LayoutVersion& version) {
   const Step& s = m.steps[step];
-  const std::string name = kernel_name(m, step, loops);
-  std::string out = variant_table(library, m, step, loops);
+  const std::string name = kernel_name(m, step, version);
+  std::string out = variant_table(library, m, step, version);
   out += fmt::format("static const sinter_rule {}_rules[] = {{\n", name);
   const auto limit = [](std::int64_t n) {
     return n == std::numeric_limits<std::int64_t>::max() ? std::string("INT64_MAX") : fmt::format("{}", n);
   };
-  for (const Rule& r : loops.rules)
+  for (const Rule& r : version.rules)
     out += fmt::format("  {{{}, {}, &{}_variants[{}]}},\n", limit(r.rows), limit(r.columns), name, r.variant);
   std::string patterns;
   std::vector<std::size_t> bytes;
   for (std::size_t k = 0; k < s.traits->operands.size(); ++k) {
-    patterns += letter(loops.base.patterns[k]);
+    patterns += letter(version.base.patterns[k]);
     bytes.push_back(s.traits->operands[k].memory ? size_of(s.traits->operands[k].dtype) : 0);
   }
   return out + fmt::format(
                    "}};\nstatic const int {0}_bytes[] = {{{1}}};\n"
                    "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, {8}, \"{9}\", {0}_bytes, "
                    "{0}_rules, {10}}};\n\n",
-                   name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), loops.nest.ndim,
-                   loops.nest.reduced, s.traits->rows.has_value(), s.traits->faults.division, s.traits->faults.position,
-                   patterns, loops.rules.size());
+                   name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), version.nest.ndim,
+                   version.nest.reduced, s.traits->rows.has_value(), s.traits->faults.division_by_zero,
+                   s.traits->faults.index_out_of_range, patterns, version.rules.size());
 }
 
 std::string library_functions(const Library& library) {
@@ -155,8 +156,8 @@ std::string library_functions(const Library& library) {
   std::size_t count = 0;
   for (const Model& m : library.kernels)
     for (std::size_t s = 0; s < m.steps.size(); ++s)
-      for (const Loops& loops : m.steps[s].loops) {
-        kernels += fmt::format("  &{}_kernel,\n", kernel_name(m, s, loops));
+      for (const LayoutVersion& version : m.steps[s].versions) {
+        kernels += fmt::format("  &{}_kernel,\n", kernel_name(m, s, version));
         ++count;
       }
   std::string out = fmt::format(
@@ -176,7 +177,7 @@ std::string library_functions(const Library& library) {
                    driver_error);
 }
 
-/// Those of libraries whose binaries are in a file.
+/// Functions of libraries whose binaries are in a file.
 std::string file_functions(const Library& library) {
   const std::string bytes = make_fatbin(library).bytes;
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -184,7 +185,7 @@ std::string file_functions(const Library& library) {
   return fmt::format(
       "int {0}_open(const char *path) {{ return sinter_open_file(path, {1}, UINT64_C({2:#x})); }}\n\n"
       "int {0}_use(const void *fatbin, size_t bytes) {{\n  bool is_taken;\n"
-      "  return sinter_take_file(fatbin, bytes, {1}, UINT64_C({2:#x}), false, &is_taken);\n}}\n\n"
+      "  return sinter_use_file(fatbin, bytes, {1}, UINT64_C({2:#x}), false, &is_taken);\n}}\n\n"
       "void {0}_close(void) {{ sinter_close_file(); }}\n\n",
       library.prefix(), bytes.size(), hash);
 }
@@ -208,10 +209,11 @@ std::string source_text(const Library& library) {
   for (const Model& m : library.kernels) {
     own += fmt::format("/* ---- {} {} */\n\n", m.name, std::string(std::max<std::size_t>(105 - m.name.size(), 8), '-'));
     for (std::size_t s = 0; s < m.steps.size(); ++s)
-      for (const Loops& loops : m.steps[s].loops) own += kernel_tables(library, m, s, loops);
+      for (const LayoutVersion& version : m.steps[s].versions) own += kernel_tables(library, m, s, version);
     own += c_arguments(m);
     for (std::size_t s = 0; s < m.steps.size(); ++s) {
-      for (const Loops& loops : m.steps[s].loops) own += c_nest(m, s, loops, kernel_name(m, s, loops)) + "\n";
+      for (const LayoutVersion& version : m.steps[s].versions)
+        own += c_nest(m, s, version, kernel_name(m, s, version)) + "\n";
       own += c_kernel(m, s) + "\n";
     }
     own += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
@@ -233,8 +235,8 @@ std::string source_text(const Library& library) {
       "#elif defined(__GNUC__)\n#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
   out += error_enum() + fmt::format(
                             "enum {{ sinter_max_dims = {}, sinter_max_operands = {}, sinter_max_words = {}, "
-                            "sinter_max_numbers = {} }};\n\n",
-                            l.dims, l.operands, l.words, l.numbers);
+                            "sinter_max_scalars = {} }};\n\n",
+                            l.dims, l.operands, l.words, l.scalars);
   for (const char* const type : {"float", "double"}) {
     const std::string name = fmt::format("sinter_complex{}", *type == 'f' ? 64 : 128);
     if (own.find(name) != std::string::npos) out += fmt::format("typedef struct {{ {} re, im; }} {};\n\n", type, name);

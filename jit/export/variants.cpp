@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t large = 1 << 22;  // rows or columns that stand for any number of them
-/// Where the choice of threads for a row changes, about: along rows, and across rows that are neighbours. Each step is
-/// one more text to compile and to carry, so between few rows and many there is one.
-constexpr std::int64_t columns_along[] = {64, 512, 4096, 16384, 65535, large};
-constexpr std::int64_t rows_along[] = {256, large};
-constexpr std::int64_t columns_across[] = {16, 511, large};
-constexpr std::int64_t rows_across[] = {64, large};
-/// The same where there are no vectors, and of operands with strides.
+/// Sizes at which the row scheme changes, approximately: for rows that are contiguous, and for rows that are adjacent
+/// to each other. Each one adds a text to compile and to carry, so there is only one between few rows and many.
+constexpr std::int64_t columns_contiguous[] = {64, 512, 4096, 16384, 65535, large};
+constexpr std::int64_t rows_contiguous[] = {256, large};
+constexpr std::int64_t columns_row_per_element[] = {16, 511, large};
+constexpr std::int64_t rows_row_per_element[] = {64, large};
+/// The same without vectors, and for operands with strides.
 constexpr std::int64_t columns_scalar[] = {512, 16384, large};
 constexpr std::int64_t rows_strided[] = {large};
 /// Up to this many elements in all, vectors do not make a launch faster.
@@ -53,32 +53,32 @@ std::int64_t longest_cached(const RowTraits& traits) noexcept {
 
 class Variants {
  public:
-  Variants(const Model& model, const Step& step, Loops& loops)
-      : model_(model), step_(step), traits_(*step.traits), nest_(loops.nest), loops_(loops) {}
+  Variants(const Model& model, const Step& step, LayoutVersion& version)
+      : model_(model), step_(step), traits_(*step.traits), nest_(version.nest), version_(version) {}
 
   void add() {
     if (model_.one_variant) return add(1, may_be_wide());
-    const bool has_vectors = may_have_vectors(traits_.lanes);
-    if (has_vectors) add(traits_.lanes, false);
+    const bool has_vectors = may_have_vectors(traits_.vector_width);
+    if (has_vectors) add(traits_.vector_width, false);
     add(1, false);
     if (!may_be_wide()) return;
-    if (has_vectors && !traits_.rows) add(traits_.lanes, true);
+    if (has_vectors && !traits_.rows) add(traits_.vector_width, true);
     add(1, true);
   }
 
  private:
   // ---- What the extents allow
 
-  int lane_dim() const noexcept { return loops_.base.rows.across ? nest_.row_dims() - 1 : nest_.ndim - 1; }
+  int vector_dim() const noexcept { return version_.base.rows.row_per_element ? nest_.row_dims() - 1 : nest_.ndim - 1; }
 
   /// Whether outputs are written by vectors, and something is read or written by them at all.
-  bool may_have_vectors(int lanes) const {
-    if (lanes == 1) return false;
-    const int dim = lane_dim();
-    const auto is_off = [&](const Extent& e) { return e.is_number() && e.factor() % lanes != 0; };
+  bool may_have_vectors(int width) const {
+    if (width == 1) return false;
+    const int dim = vector_dim();
+    const auto is_off = [&](const Extent& e) { return e.is_number() && e.factor() % width != 0; };
     const Extent& extent = nest_.extents[dim];
     if (nest_.numel.is_number() && nest_.numel.factor() <= few_elements) return false;
-    if (extent.is_number() && (extent.factor() < lanes || (nest_.ndim > 1 && is_off(extent)))) return false;
+    if (extent.is_number() && (extent.factor() < width || (nest_.ndim > 1 && is_off(extent)))) return false;
     bool any_vector = false;
     for (std::size_t k = 0; k < traits_.operands.size(); ++k) {
       if (traits_.operands[k].per_row) continue;
@@ -112,27 +112,27 @@ class Variants {
 
   // ---- Variants
 
-  void add(int lanes, bool wide) { traits_.rows ? add_rows(lanes, wide) : add_elementwise(lanes, wide); }
+  void add(int width, bool wide) { traits_.rows ? add_rows(width, wide) : add_elementwise(width, wide); }
 
   void add(const KernelClass& c, std::int64_t rows = any, std::int64_t columns = any) {
     std::string text = cuda::source(*step_.kernel, traits_, c);
     std::size_t v = 0;
-    while (v < loops_.variants.size() && loops_.variants[v].text != text) ++v;
-    if (v == loops_.variants.size()) loops_.variants.push_back({c, std::move(text)});
-    loops_.rules.push_back({rows, columns, v});
+    while (v < version_.variants.size() && version_.variants[v].text != text) ++v;
+    if (v == version_.variants.size()) version_.variants.push_back({c, std::move(text)});
+    version_.rules.push_back({rows, columns, v});
   }
 
-  void add_elementwise(int lanes, bool wide) {
-    KernelClass c = loops_.base;
-    c.lanes = lanes, c.wide = wide;
+  void add_elementwise(int width, bool wide) {
+    KernelClass c = version_.base;
+    c.vector_width = width, c.wide = wide;
     add(c);
   }
 
-  Representatives columns(int lanes) const {
-    std::vector<std::int64_t> counts(std::begin(columns_along), std::end(columns_along));
-    if (loops_.base.rows.across)
-      counts.assign(std::begin(columns_across), std::end(columns_across));
-    else if (loops_.layout != Layout::Contiguous || lanes == 1)
+  Representatives columns(int width) const {
+    std::vector<std::int64_t> counts(std::begin(columns_contiguous), std::end(columns_contiguous));
+    if (version_.base.rows.row_per_element)
+      counts.assign(std::begin(columns_row_per_element), std::end(columns_row_per_element));
+    else if (version_.layout != Layout::Contiguous || width == 1)
       counts.assign(std::begin(columns_scalar), std::end(columns_scalar));
     else if (const std::int64_t cached = longest_cached(*traits_.rows); cached > 0)
       counts.insert(std::ranges::lower_bound(counts, cached), cached);
@@ -141,33 +141,33 @@ class Variants {
 
   Representatives rows() const {
     using Counts = std::span<const std::int64_t>;
-    return representatives(nest_.rows(), loops_.layout != Layout::Contiguous ? Counts(rows_strided)
-                                         : loops_.base.rows.across           ? Counts(rows_across)
-                                                                             : Counts(rows_along));
+    return representatives(nest_.rows(), version_.layout != Layout::Contiguous ? Counts(rows_strided)
+                                         : version_.base.rows.row_per_element  ? Counts(rows_row_per_element)
+                                                                               : Counts(rows_contiguous));
   }
 
-  void add_rows(int lanes, bool wide) {
-    const Representatives all_columns = columns(lanes), all_rows = rows();
+  void add_rows(int width, bool wide) {
+    const Representatives all_columns = columns(width), all_rows = rows();
     const auto last = [](const Representatives& r) { return Representatives{r.back()}; };
     const bool one = wide || model_.one_variant;
     for (const Representative& c : one ? last(all_columns) : all_columns)
-      for (const Representative& r : one ? last(all_rows) : all_rows) add_scheme(lanes, wide, r, c);
+      for (const Representative& r : one ? last(all_rows) : all_rows) add_scheme(width, wide, r, c);
   }
 
-  void add_scheme(int lanes, bool wide, const Representative& rows, const Representative& columns) {
+  void add_scheme(int width, bool wide, const Representative& rows, const Representative& columns) {
     RowScheme scheme = choose_rows(*traits_.rows, {.rows = rows.count,
                                                    .columns = columns.count,
-                                                   .lanes = lanes,
-                                                   .across = loops_.base.rows.across,
-                                                   .strided = loops_.layout == Layout::Strided});
+                                                   .vector_width = width,
+                                                   .row_per_element = version_.base.rows.row_per_element,
+                                                   .strided = version_.layout == Layout::Strided});
     scheme.text.tail = false;
     if (!nest_.columns().is_number())
-      scheme.text.exact = false;
-    else if (scheme.text.kept && scheme.text.team == 0)
+      scheme.text.full_vectors = false;
+    else if (scheme.text.in_registers && scheme.text.team == 0)
       scheme.text.block = static_cast<int>(std::bit_ceil(row_grid(scheme, rows.count, columns.count).block));
     if (wide || model_.one_variant) scheme.text.split = scheme.text.row_cache = false;
-    KernelClass c = loops_.base;
-    c.lanes = scheme.lanes, c.wide = wide, c.rows = scheme.text;
+    KernelClass c = version_.base;
+    c.vector_width = scheme.vector_width, c.wide = wide, c.rows = scheme.text;
     if (c.rows.split && model_.in_place && !traits_.rows->shares_rows) c.rows.split = false;
     add(c, rows.limit, columns.limit);
     if (!c.rows.split) return;
@@ -179,15 +179,15 @@ class Variants {
   const Step& step_;
   const KernelTraits& traits_;
   const SymbolicNest& nest_;
-  Loops& loops_;
+  LayoutVersion& version_;
 };
 
 }  // namespace
 
-void add_variants(const Model& model, const Step& step, Loops& loops) {
-  const ClassKey key = classify_untiled(*step.traits, model.sizes->example(loops.nest), model.in_place);
-  loops.base = key.decode(step.traits->operands.size());
-  Variants(model, step, loops).add();
+void add_variants(const Model& model, const Step& step, LayoutVersion& version) {
+  const ClassKey key = classify_untiled(*step.traits, model.sizes->example(version.nest), model.in_place);
+  version.base = key.decode(step.traits->operands.size());
+  Variants(model, step, version).add();
 }
 
 }  // namespace sinter::inline v1::jit::exporting

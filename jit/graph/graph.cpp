@@ -124,7 +124,7 @@ void Graph::reserve(std::size_t nodes, std::size_t operands) {
 }
 
 Operand Graph::leaf(DType dtype, std::uint32_t number) { return node(Op::leaf, dtype, {}, number); }
-Operand Graph::index(std::uint32_t number) { return node(Op::index, DType::Int64, {}, number); }
+Operand Graph::iota(std::uint32_t number) { return node(Op::iota, DType::Int64, {}, number); }
 
 Operand Graph::array(DType dtype, std::uint32_t number) { return node(Op::array, dtype, {}, number); }
 

@@ -1,4 +1,4 @@
-// The leaves of an evaluation: the arrays that a graph's leaf, index and array nodes number.
+// The leaves of an evaluation: the arrays that a graph's leaf, iota and array nodes number.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@ using Leaves = std::span<runtime::TensorImpl* const>;
 
 /// Numbers of leaves, in order, each once.
 struct LeafSets {
-  std::vector<std::uint32_t> elementwise;  // leaves and index nodes, which determine the shape
+  std::vector<std::uint32_t> elementwise;  // leaves and iotas, which determine the shape
   std::vector<std::uint32_t> arrays;       // arrays of indirect loads
 };
 

@@ -14,12 +14,12 @@ namespace {
 class Recorder {
  public:
   Recorder(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
-           std::span<const bool> is_index, std::span<const Scalar> scalars)
-      : program_(program), dtypes_(dtypes), same_as_(same_as), is_index_(is_index), scalars_(scalars) {}
+           std::span<const bool> lacks_memory, std::span<const Scalar> scalars)
+      : program_(program), dtypes_(dtypes), same_as_(same_as), lacks_memory_(lacks_memory), scalars_(scalars) {}
 
   Graph run() {
     check(dtypes_.size() >= program_.leaves && same_as_.size() >= program_.leaves, "has leaves that were not given");
-    check(is_index_.empty() || is_index_.size() >= program_.leaves, "has leaves that were not given");
+    check(lacks_memory_.empty() || lacks_memory_.size() >= program_.leaves, "has leaves that were not given");
     leaf_nodes_.resize(program_.leaves);
     array_nodes_.resize(program_.leaves);
     graph_.reserve(program_.code.size(), program_.code.size());
@@ -63,7 +63,7 @@ class Recorder {
   void step(std::uint8_t code) {
     switch (code) {
       case static_cast<std::uint8_t>(Op::leaf): return push_leaf(byte());
-      case static_cast<std::uint8_t>(Op::index): return push_leaf(static_cast<std::uint8_t>(DType::Int64));
+      case static_cast<std::uint8_t>(Op::iota): return push_leaf(static_cast<std::uint8_t>(DType::Int64));
       case static_cast<std::uint8_t>(Op::array): return push_array(byte());
       case static_cast<std::uint8_t>(Op::load): {
         const Operand offset = pop(), array = pop();
@@ -108,20 +108,20 @@ class Recorder {
     return first;
   }
 
-  bool is_index(std::uint16_t leaf) const { return !is_index_.empty() && is_index_[leaf]; }
+  bool lacks_memory(std::uint16_t leaf) const { return !lacks_memory_.empty() && lacks_memory_[leaf]; }
 
   void push_leaf(std::uint8_t written) {
     const std::uint16_t first = next_leaf(written);
     Operand& known = leaf_nodes_[first];
     if (known.node < 0) {
-      known = is_index(first) ? without_memory(first) : graph_.leaf(dtypes_[first], first);
+      known = lacks_memory(first) ? without_memory(first) : graph_.leaf(dtypes_[first], first);
     }
     stack_.push_back(known);
   }
 
-  /// An index tensor, or an absent addend.
+  /// An iota tensor, or an absent addend.
   Operand without_memory(std::uint16_t leaf) {
-    if (dtypes_[leaf] == DType::Int64) return graph_.index(leaf);
+    if (dtypes_[leaf] == DType::Int64) return graph_.iota(leaf);
     check(category(dtypes_[leaf]) == Category::Float, "is an index that is not int64");
     absent_.push_back(graph_.constant(dtypes_[leaf], absent_addend_bits(dtypes_[leaf])));
     return absent_.back();
@@ -139,7 +139,7 @@ class Recorder {
 
   void push_array(std::uint8_t written) {
     const std::uint16_t first = next_leaf(written);
-    check(!is_index(first), "is an array without memory");
+    check(!lacks_memory(first), "is an array without memory");
     Operand& known = array_nodes_[first];
     if (known.node < 0) known = graph_.array(dtypes_[first], first);
     stack_.push_back(known);
@@ -184,7 +184,7 @@ class Recorder {
   const Program& program_;
   std::span<const DType> dtypes_;
   std::span<const std::uint16_t> same_as_;
-  std::span<const bool> is_index_;
+  std::span<const bool> lacks_memory_;
   std::span<const Scalar> scalars_;
   std::size_t at_ = 0;
   std::uint16_t leaf_ = 0;
@@ -199,8 +199,8 @@ class Recorder {
 }  // namespace
 
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
-             std::span<const bool> is_index, std::span<const Scalar> scalars) {
-  return Recorder(program, dtypes, same_as, is_index, scalars).run();
+             std::span<const bool> lacks_memory, std::span<const Scalar> scalars) {
+  return Recorder(program, dtypes, same_as, lacks_memory, scalars).run();
 }
 
 }  // namespace sinter::inline v1::jit

@@ -11,15 +11,15 @@ Recorded::Recorded(const Bound& tree)
     : leaves(tree.leaves, tree.leaves + tree.program->leaves),
       scalars(tree.scalars, tree.scalars + tree.program->scalars) {
   std::vector<DType> dtypes;
-  const std::unique_ptr<bool[]> is_index(new bool[leaves.size() + 1]);
+  const std::unique_ptr<bool[]> lacks_memory(new bool[leaves.size() + 1]);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     if (!leaves[i]) throw_empty_expression();
     dtypes.push_back(leaves[i]->dtype);
-    is_index[i] = runtime::is_index(*leaves[i]);
+    lacks_memory[i] = runtime::lacks_memory(*leaves[i]);
   }
   std::vector<std::uint16_t> same_as(leaves.size());
   same_arrays(leaves, same_as.data());
-  graph = record(*tree.program, dtypes, same_as, {is_index.get(), leaves.size()}, scalars);
+  graph = record(*tree.program, dtypes, same_as, {lacks_memory.get(), leaves.size()}, scalars);
   if (!leaves.empty()) device = leaves[0]->device;
 }
 

@@ -15,11 +15,11 @@ std::string prelude_for(std::string_view text) {
 
 }  // namespace
 
-/// In HIP it counts waves of a SIMD, of which a compute unit has four. These are waves of 64 lanes: where they have 32,
-/// there are more of them, and less is asked for than could be.
-int HipDialect::residency(const loops::Loops& loops) const {
+/// HIP's argument is the minimum number of waves per SIMD; a compute unit has four SIMDs. Waves are assumed to have 64
+/// lanes: on GPUs with waves of 32, this requests less than it could.
+int HipDialect::min_blocks_argument(const loops::LoopProgram& program) const {
   constexpr int lanes_of_unit = 4 * 64;
-  return (loops.resident_blocks * loops.block + lanes_of_unit - 1) / lanes_of_unit;
+  return (program.min_blocks_per_multiprocessor * program.max_threads_per_block + lanes_of_unit - 1) / lanes_of_unit;
 }
 
 /// hipRTC has HIP's header built in. By default, HIP's compilers make multiply-adds of products and sums.

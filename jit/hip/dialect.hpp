@@ -7,7 +7,7 @@ namespace sinter::inline v1::jit::hip {
 class HipDialect final : public cuda::CudaDialect {
  protected:
   std::string_view warp_barrier() const override { return "sync_warp()"; }
-  int residency(const loops::Loops& loops) const override;
+  int min_blocks_argument(const loops::LoopProgram& program) const override;
   std::string_view param_qualifiers() const override { return "const"; }
   std::string prelude(std::string_view text) const override;
 };

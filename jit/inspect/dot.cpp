@@ -15,7 +15,7 @@ namespace {
 std::string label(const Node& n, std::span<runtime::TensorImpl* const> leaves) {
   switch (n.op) {
     case Op::leaf:
-    case Op::index:
+    case Op::iota:
     case Op::array: {
       std::string text = fmt::format("{} {}\n{}", name(n.op), n.attribute, name(n.dtype));
       if (n.attribute < leaves.size()) text += " " + to_string(leaves[n.attribute]->shape);

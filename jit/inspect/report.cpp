@@ -21,7 +21,7 @@ namespace sinter::inline v1::jit::report {
 namespace {
 
 std::string layout(const runtime::TensorImpl& t, const Shape& kernel) {
-  if (is_index(t)) return "index tensor without memory";
+  if (lacks_memory(t)) return "iota tensor without memory";
   const bool expanded = std::ranges::find(t.strides, 0) != t.strides.end();
   if (t.shape != kernel || (expanded && t.numel > 1)) return "broadcast";
   return t.contiguous ? "contiguous" : fmt::format("strides {}", to_string(t.strides));
@@ -33,7 +33,7 @@ std::string printed(const std::string& name) {
   return std::ranges::all_of(name, prints) ? name : runtime::quote(name);
 }
 
-bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
+bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
 
 /// A plan whose kernels the evaluation runs.
 struct PlanInUse {

@@ -16,7 +16,7 @@ double bytes_of(const Shape& shape, DType dtype) {
 
 /// Elements of memory that a tensor occupies: an expanded dim counts as one.
 double stored_elements(const runtime::TensorImpl& t) {
-  if (is_index(t)) return 0;
+  if (lacks_memory(t)) return 0;
   double n = 1;
   for (int i = 0; i < t.ndim(); ++i)
     n *= static_cast<double>(t.strides[i] == 0 ? std::min<std::int64_t>(t.shape[i], 1) : t.shape[i]);
@@ -28,7 +28,7 @@ Shape shape_of(const Graph& g, Operand o, std::span<const Shape> inputs) {
   std::vector<Shape> shapes;
   for (const Node& n : g.nodes().first(static_cast<std::size_t>(o.node) + 1)) {
     Shape& shape = shapes.emplace_back();
-    if (n.op == Op::leaf || n.op == Op::index) shape = inputs[n.attribute];
+    if (n.op == Op::leaf || n.op == Op::iota) shape = inputs[n.attribute];
     for (const Operand operand : g.operands(n))
       static_cast<void>(broadcast(shape, shapes[static_cast<std::size_t>(operand.node)]));
   }

@@ -82,14 +82,14 @@ std::string positions_text(std::string_view name) {
   long long n, length, ndim;
   struct {{
     unsigned long long extent;
-    sinter::WideDivider divide;
+    sinter::FastDivisor64 divisor;
   }} dims[{1}];
 }};
 )",
                      name, max_ndim) +
          fmt::format(loop_text, name, R"(    unsigned long long rest = i;
     for (int d = int(p.ndim) - 1; d > 0; --d) {
-      const unsigned long long q = sinter::wide_divide(rest, p.dims[d].divide);
+      const unsigned long long q = sinter::fast_divide64(rest, p.dims[d].divisor);
       p.to[place * p.ndim + d] = rest - q * p.dims[d].extent;
       rest = q;
     }

@@ -16,10 +16,10 @@ LibraryKernel::LibraryKernel(std::string name, const std::string& text)
     : source_{std::move(name),
               "namespace sinter {\n\n" + cuda::prelude_for(text) + "}  // namespace sinter\n\n" + text},
       device_count_(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
-      loaded_(new KernelPlace[device_count_]) {}
+      loaded_(new KernelSlot[device_count_]) {}
 
 void* LibraryKernel::function(Device device) const {
-  KernelPlace& loaded = loaded_[static_cast<std::size_t>(device.index())];
+  KernelSlot& loaded = loaded_[static_cast<std::size_t>(device.index())];
   if (void* known = loaded.find()) {
     ThreadStats::count(stats().memory_hits);
     return known;

@@ -10,7 +10,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/order.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
-#include "../cache/kernel_place.hpp"
+#include "../cache/kernel_slot.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -36,7 +36,7 @@ class LibraryKernel {
 
   const runtime::KernelSource source_;
   const std::size_t device_count_;
-  const std::unique_ptr<KernelPlace[]> loaded_;  // by GPU
+  const std::unique_ptr<KernelSlot[]> loaded_;  // by GPU
   mutable runtime::ForkLocal<std::mutex> loading_;
 };
 

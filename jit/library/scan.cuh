@@ -10,7 +10,7 @@ struct Number {
   using State = State_;
   static __device__ __forceinline__ State start(Element x, long long) { return sinter::convert<State>(x); }
   static __device__ __forceinline__ State up(State s, int lanes) { return __shfl_up_sync(~0u, s, lanes); }
-  // Of -0 it makes 0, as adding to 0 does.
+  // Turns -0 into 0, as adding to 0 does.
   static __device__ __forceinline__ void write(State s, Element* to, long long*) {
     *to = sinter::convert<Element>(s + State(0));
   }
@@ -92,7 +92,7 @@ struct Extreme {
     *index = s.index;
   }
 };
-// Of bytes that are true unless they are 0.
+// Scans bytes that are true unless they are 0.
 template <bool max>
 struct ExtremeOfBools : Extreme<unsigned char, int, max> {
   static __device__ __forceinline__ typename ExtremeOfBools::State start(unsigned char x, long long index) {

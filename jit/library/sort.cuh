@@ -2,7 +2,7 @@
 // keys: unsigned numbers of the same order, inverted by `flip` where it descends. Entries, keys with their positions,
 // are all different, so that every order of them is a stable one.
 
-// Of a float's bits: NaN gives the largest, whatever its sign; -0 and 0 the same.
+// The key of a float's bits: NaN gives the largest, whatever its sign; -0 and 0 the same.
 template <class Key>
 static __device__ __forceinline__ Key float_key(Key bits, Key infinity) {
   const Key sign = Key(Key(1) << (8 * sizeof(Key) - 1));
@@ -261,7 +261,7 @@ struct SelectParams {
   long long length, first, statistic, position;
 };
 
-// Of a block: the sums up to and before each thread's number, and of all.
+// For each thread of a block: the sums up to and before its number, and the sum of all.
 struct BlockSum {
   unsigned before, all;
 };

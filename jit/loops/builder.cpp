@@ -11,39 +11,39 @@ Value Builder::emit(Instruction i) {
   return static_cast<Value>(out_.code.size() - 1);
 }
 
-Value Builder::pure(Instruction i) {
+Value Builder::emit_or_reuse(Instruction i) {
   const bool is_named = i.code == Code::Param;
-  const Key key{i.code, i.op, i.type.kind, i.type.dtype, i.type.lanes, i.attribute, i.operands, is_named ? i.name : ""};
-  for (const auto& scope : known_)
+  const Key key{i.code, i.op, i.type.kind, i.type.dtype, i.type.width, i.attribute, i.operands, is_named ? i.name : ""};
+  for (const auto& scope : available_)
     if (const auto found = scope.find(key); found != scope.end()) return found->second;
-  return known_.back()[key] = emit(std::move(i));
+  return available_.back()[key] = emit(std::move(i));
 }
 
-Value Builder::lanewise(Code code, Type type, std::initializer_list<Value> operands) {
-  for (const Value v : operands) type.lanes = std::max(type.lanes, lanes(v));
-  return pure({code, type, {}, 0, operands, {}});
+Value Builder::elementwise(Code code, Type type, std::initializer_list<Value> operands) {
+  for (const Value v : operands) type.width = std::max(type.width, width(v));
+  return emit_or_reuse({code, type, {}, 0, operands, {}});
 }
 
 Value Builder::integer(Kind kind, std::int64_t n) {
-  return pure({Code::Constant, index_type(kind), {}, static_cast<std::uint64_t>(n), {}, {}});
+  return emit_or_reuse({Code::Constant, index_type(kind), {}, static_cast<std::uint64_t>(n), {}, {}});
 }
 
-Value Builder::alu(Op op, DType dtype, std::span<const Value> operands) {
-  Instruction i{Code::Alu, element_type(dtype), op, 0, {operands.begin(), operands.end()}, {}};
-  for (const Value v : operands) i.type.lanes = std::max(i.type.lanes, lanes(v));
-  return pure(std::move(i));
+Value Builder::op(Op op, DType dtype, std::span<const Value> operands) {
+  Instruction i{Code::Elementwise, element_type(dtype), op, 0, {operands.begin(), operands.end()}, {}};
+  for (const Value v : operands) i.type.width = std::max(i.type.width, width(v));
+  return emit_or_reuse(std::move(i));
 }
 
 Value Builder::add(Value a, Value b) {
   if (is_integer(a)) std::swap(a, b);
   if (is_integer(b, 0)) return a;
   if (is_integer(a) && is_integer(b)) return integer(type(a).kind, integer_of(a) + integer_of(b));
-  return lanewise(Code::Add, type(a), {a, b});
+  return elementwise(Code::Add, type(a), {a, b});
 }
 
 Value Builder::sub(Value a, Value b) {
   if (is_integer(b, 0)) return a;
-  return lanewise(Code::Sub, type(a), {a, b});
+  return elementwise(Code::Sub, type(a), {a, b});
 }
 
 Value Builder::mul(Value a, Value b) {
@@ -51,46 +51,46 @@ Value Builder::mul(Value a, Value b) {
   if (is_integer(b, 1) || is_integer(a, 0)) return a;
   if (is_integer(b, 0)) return b;
   if (is_integer(a) && is_integer(b)) return integer(type(a).kind, integer_of(a) * integer_of(b));
-  return lanewise(Code::Mul, type(a), {a, b});
+  return elementwise(Code::Mul, type(a), {a, b});
 }
 
-Value Builder::quotient(Value a, Value divisor) {
+Value Builder::div(Value a, Value divisor) {
   if (is_integer(divisor, 1)) return a;
-  return lanewise(Code::Quotient, type(a), {a, divisor});
+  return elementwise(Code::Div, type(a), {a, divisor});
 }
 
-Value Builder::remainder(Value a, std::int64_t power) {
+Value Builder::rem_by(Value a, std::int64_t power) {
   if (power == 1) return integer(type(a).kind, 0);
-  return lanewise(Code::Remainder, type(a), {a, integer(type(a).kind, power)});
+  return elementwise(Code::Rem, type(a), {a, integer(type(a).kind, power)});
 }
 
-Value Builder::both(Value a, Value b) {
+Value Builder::and_guard(Value a, Value b) {
   if (a == none || b == none) return a == none ? b : a;
-  return lanewise(Code::And, bool_type(), {a, b});
+  return elementwise(Code::And, bool_type(), {a, b});
 }
 
 Value Builder::convert(Value a, Kind kind) {
   if (type(a).kind == kind) return a;
   if (is_integer(a)) return integer(kind, integer_of(a));
-  return lanewise(Code::Convert, index_type(kind), {a});
+  return elementwise(Code::Convert, index_type(kind), {a});
 }
 
-Value Builder::ramp(Value first, Value step, int lanes) {
-  if (lanes == 1) return first;
+Value Builder::ramp(Value first, Value step, int width) {
+  if (width == 1) return first;
   Type t = type(first);
-  t.lanes = lanes;
-  return pure({Code::Ramp, t, {}, 0, {first, step}, {}});
+  t.width = width;
+  return emit_or_reuse({Code::Ramp, t, {}, 0, {first, step}, {}});
 }
 
 Value Builder::advance(Value pointer, Value elements) {
   if (is_integer(elements, 0)) return pointer;
-  return pure({Code::Advance, type(pointer), {}, 0, {pointer, elements}, {}});
+  return emit_or_reuse({Code::Advance, type(pointer), {}, 0, {pointer, elements}, {}});
 }
 
-Value Builder::load(Value pointer, Value position, int lanes, Access access, Value guard, Value stride) {
-  if (lanes == 1 && access != Access::Gather) access = Access::Elements, stride = none;
+Value Builder::load(Value pointer, Value position, int width, Access access, Value guard, Value stride) {
+  if (width == 1 && access != Access::Gather) access = Access::Unaligned, stride = none;
   return emit({Code::Load,
-               element_type(type(pointer).dtype, lanes),
+               element_type(type(pointer).dtype, width),
                {},
                static_cast<std::uint64_t>(access),
                {pointer, position, guard, stride},
@@ -98,7 +98,7 @@ Value Builder::load(Value pointer, Value position, int lanes, Access access, Val
 }
 
 void Builder::store(Value pointer, Value position, Value value, Access access, Value guard, Value stride) {
-  if (lanes(value) == 1) access = Access::Elements, stride = none;
+  if (width(value) == 1) access = Access::Unaligned, stride = none;
   emit({Code::Store, {}, {}, static_cast<std::uint64_t>(access), {pointer, position, value, guard, stride}, {}});
 }
 
@@ -112,24 +112,24 @@ Value Builder::local(Type type, int count, Value first, std::string name) {
 
 Value Builder::call(std::string function, Type type, std::span<const Value> operands) {
   if (type.kind != Kind::None)
-    for (const Value v : operands) type.lanes = std::max(type.lanes, lanes(v));
+    for (const Value v : operands) type.width = std::max(type.width, width(v));
   return emit({Code::Call, type, {}, 0, {operands.begin(), operands.end()}, std::move(function)});
 }
 
-Value Builder::range(Value begin, Value end, Value step, Unroll unroll, std::string name) {
+Value Builder::begin_for(Value begin, Value end, Value step, Unroll unroll, std::string name) {
   const Value counter =
       emit({Code::Range, type(begin), {}, static_cast<std::uint64_t>(unroll), {begin, end, step}, std::move(name)});
-  known_.emplace_back();
+  available_.emplace_back();
   return counter;
 }
 
-void Builder::when(Value condition) {
+void Builder::begin_if(Value condition) {
   emit({Code::If, {}, {}, 0, {condition}, {}});
-  known_.emplace_back();
+  available_.emplace_back();
 }
 
-void Builder::end() {
-  known_.pop_back();
+void Builder::end_scope() {
+  available_.pop_back();
   emit({Code::End, {}, {}, 0, {}, {}});
 }
 

@@ -11,106 +11,103 @@ namespace sinter::inline v1::jit::loops {
 
 class Builder {
  public:
-  explicit Builder(Loops& out) : out_(out) {}
+  explicit Builder(LoopProgram& out) : out_(out) {}
 
-  const Loops& loops() const noexcept { return out_; }
+  const LoopProgram& program() const noexcept { return out_; }
   Type type(Value v) const noexcept { return out_[v].type; }
-  int lanes(Value v) const noexcept { return type(v).lanes; }
+  int width(Value v) const noexcept { return type(v).width; }
 
-  Value param(std::string name, Type type) { return pure({Code::Param, type, {}, 0, {}, std::move(name)}); }
+  Value param(std::string name, Type type) { return emit_or_reuse({Code::Param, type, {}, 0, {}, std::move(name)}); }
   Value constant(DType dtype, std::uint64_t bits) {
-    return pure({Code::Constant, element_type(dtype), {}, bits, {}, {}});
+    return emit_or_reuse({Code::Constant, element_type(dtype), {}, bits, {}, {}});
   }
   Value integer(Kind kind, std::int64_t n);
-  Value special(Code code) { return pure({code, index_type(Kind::Word), {}, 0, {}, {}}); }
+  Value builtin(Code code) { return emit_or_reuse({code, index_type(Kind::UInt32), {}, 0, {}, {}}); }
 
   /// An operation of the tables. `dtype` is that of the result; a reduction combines two partial results.
-  Value alu(Op op, DType dtype, std::span<const Value> operands);
-  Value alu(Op op, DType dtype, std::initializer_list<Value> operands) {
-    return alu(op, dtype, std::span(operands.begin(), operands.size()));
+  Value op(Op op, DType dtype, std::span<const Value> operands);
+  Value op(Op op, DType dtype, std::initializer_list<Value> operands) {
+    return this->op(op, dtype, std::span(operands.begin(), operands.size()));
   }
-  Value cast(Value a, DType dtype) { return type(a).dtype == dtype ? a : alu(Op::cast, dtype, {a}); }
+  Value cast(Value a, DType dtype) { return type(a).dtype == dtype ? a : op(Op::cast, dtype, {a}); }
   /// Converts to the storage dtype.
-  Value stored(Value a) { return cast(a, storage(type(a).dtype)); }
-  Value select(Value condition, Value a, Value b) { return lanewise(Code::Select, type(a), {condition, a, b}); }
+  Value to_storage(Value a) { return cast(a, storage(type(a).dtype)); }
+  Value select(Value condition, Value a, Value b) { return elementwise(Code::Select, type(a), {condition, a, b}); }
 
   /// Index arithmetic; both operands have the same kind.
   Value add(Value a, Value b);
   Value sub(Value a, Value b);
   Value mul(Value a, Value b);
   /// Multiplication and division, rounding down, by a constant.
-  Value times(Value a, std::int64_t n) { return mul(a, integer(type(a).kind, n)); }
-  Value over(Value a, std::int64_t power) { return quotient(a, integer(type(a).kind, power)); }
-  Value quotient(Value a, Value divisor);
-  Value remainder(Value a, std::int64_t power);
-  Value less(Value a, Value b) { return lanewise(Code::Less, bool_type(), {a, b}); }
-  Value equal(Value a, Value b) { return lanewise(Code::Equal, bool_type(), {a, b}); }
+  Value mul_by(Value a, std::int64_t n) { return mul(a, integer(type(a).kind, n)); }
+  Value div_by(Value a, std::int64_t n) { return div(a, integer(type(a).kind, n)); }
+  Value div(Value a, Value divisor);
+  Value rem_by(Value a, std::int64_t power);
+  Value less(Value a, Value b) { return elementwise(Code::Less, bool_type(), {a, b}); }
+  Value equal(Value a, Value b) { return elementwise(Code::Equal, bool_type(), {a, b}); }
   /// Conjunction of two guards; none means always true.
-  Value both(Value a, Value b);
+  Value and_guard(Value a, Value b);
   /// Converts an index to another kind.
   Value convert(Value a, Kind kind);
   /// Converts an index to an element of an integer dtype.
-  Value element(Value a, DType dtype) { return lanewise(Code::Convert, element_type(dtype), {a}); }
-  Value ramp(Value first, Value step, int lanes);
+  Value element(Value a, DType dtype) { return elementwise(Code::Convert, element_type(dtype), {a}); }
+  Value ramp(Value first, Value step, int width);
 
-  Value splat(Value a, int lanes) {
-    return this->lanes(a) == lanes ? a : pure({Code::Splat, with_lanes(a, lanes), {}, 0, {a}, {}});
+  Value splat(Value a, int width) {
+    return this->width(a) == width ? a : emit_or_reuse({Code::Splat, with_width(a, width), {}, 0, {a}, {}});
   }
-  Value low(Value a) { return pure({Code::Low, with_lanes(a, lanes(a) / 2), {}, 0, {a}, {}}); }
-  Value high(Value a) { return pure({Code::High, with_lanes(a, lanes(a) / 2), {}, 0, {a}, {}}); }
-  Value shuffle(Value a, int distance) {
-    return emit({Code::Shuffle, type(a), {}, static_cast<std::uint64_t>(distance), {a}, {}});
+  Value low(Value a) { return emit_or_reuse({Code::Low, with_width(a, width(a) / 2), {}, 0, {a}, {}}); }
+  Value high(Value a) { return emit_or_reuse({Code::High, with_width(a, width(a) / 2), {}, 0, {a}, {}}); }
+  Value shuffle_xor(Value a, int lane_mask) {
+    return emit({Code::ShuffleXor, type(a), {}, static_cast<std::uint64_t>(lane_mask), {a}, {}});
   }
   Value opaque(Value a) { return emit({Code::Opaque, type(a), {}, 0, {a}, {}}); }
 
   Value advance(Value pointer, Value elements);
   Value view(Value pointer, Value bytes, DType dtype) {
-    return pure({Code::View, pointer_type(dtype), {}, 0, {pointer, bytes}, {}});
+    return emit_or_reuse({Code::View, pointer_type(dtype), {}, 0, {pointer, bytes}, {}});
   }
-  Value load(Value pointer, Value position, int lanes, Access access, Value guard = none, Value stride = none);
+  Value load(Value pointer, Value position, int width, Access access, Value guard = none, Value stride = none);
   void store(Value pointer, Value position, Value value, Access access, Value guard = none, Value stride = none);
   Value shared(DType dtype, int count, std::string name);
-  Value row_cache() { return pure({Code::RowCache, pointer_type(DType::UInt8), {}, 0, {}, {}}); }
+  Value row_cache() { return emit_or_reuse({Code::RowCache, pointer_type(DType::UInt8), {}, 0, {}, {}}); }
   void barrier() { emit({Code::Barrier, {}, {}, 0, {}, {}}); }
   void warp_barrier() { emit({Code::WarpBarrier, {}, {}, 0, {}, {}}); }
 
   Value local(Type type, int count, Value first, std::string name);
   Value get(Value local, Value at = none) { return emit({Code::Get, type(local), {}, 0, {local, at}, {}}); }
-  Value column(Value local, Value at, int lanes) {
-    return emit({Code::Column, with_lanes(local, lanes), {}, 0, {local, at}, {}});
+  Value column(Value local, Value at, int width) {
+    return emit({Code::Column, with_width(local, width), {}, 0, {local, at}, {}});
   }
   void set(Value local, Value at, Value value) { emit({Code::Set, {}, {}, 0, {local, at, value}, {}}); }
   void set(Value local, Value value) { set(local, none, value); }
-  /// A function of the prelude. Without a type it has no result; lane by lane if an operand has several.
+  /// A function of the prelude. Without a type it has no result. Vectors: element by element.
   Value call(std::string function, Type type, std::span<const Value> operands);
   Value call(std::string function, Type type, std::initializer_list<Value> operands) {
     return call(std::move(function), type, std::span(operands.begin(), operands.size()));
   }
 
-  /// Loops and conditions last as long as the object.
-  class Scope {
-   public:
-    explicit Scope(Builder& b) : b_(b) {}
-    Scope(const Scope&) = delete;
-    ~Scope() { b_.end(); }
-
-   private:
-    Builder& b_;
-  };
-  Value range(Value begin, Value end, Value step, Unroll unroll, std::string name);
-  /// A counter from 0 that is unrolled.
-  Value unrolled(int count, std::string name) {
+  /// `body` emits what is within the loop, given its counter, or within the condition.
+  void emit_for(Value begin, Value end, Value step, Unroll unroll, std::string name, const auto& body) {
+    body(begin_for(begin, end, step, unroll, std::move(name)));
+    end_scope();
+  }
+  void emit_if(Value condition, const auto& body) {
+    begin_if(condition);
+    body();
+    end_scope();
+  }
+  /// A loop from 0 that is unrolled.
+  void emit_unrolled(int count, std::string name, const auto& body) {
     const Value begin = integer(Kind::Index, 0), end = integer(Kind::Index, count), step = integer(Kind::Index, 1);
-    return range(begin, end, step, Unroll::All, std::move(name));
+    emit_for(begin, end, step, Unroll::All, std::move(name), body);
   }
-  void when(Value condition);
-  void end();
 
-  void flag(Fault fault, Value condition, Value guard) {
-    emit({Code::Flag, {}, {}, static_cast<std::uint64_t>(fault), {condition, guard}, {}});
+  void record_fault(Fault fault, Value condition, Value guard) {
+    emit({Code::RecordFault, {}, {}, static_cast<std::uint64_t>(fault), {condition, guard}, {}});
   }
-  void report(Fault fault, Value pointer, Value code) {
-    emit({Code::Report, {}, {}, static_cast<std::uint64_t>(fault), {pointer, code}, {}});
+  void report_fault(Fault fault, Value pointer, Value code) {
+    emit({Code::ReportFault, {}, {}, static_cast<std::uint64_t>(fault), {pointer, code}, {}});
   }
 
   /// Sets a name as a hint to the printer, unless the value has one.
@@ -123,20 +120,24 @@ class Builder {
   using Key =
       std::tuple<Code, Op, Kind, DType, int, std::uint64_t, boost::container::small_vector<Value, 4>, std::string>;
 
-  Type with_lanes(Value a, int lanes) const noexcept {
+  Type with_width(Value a, int width) const noexcept {
     Type t = type(a);
-    t.lanes = lanes;
+    t.width = width;
     return t;
   }
   bool is_integer(Value v, std::int64_t n) const noexcept;
   bool is_integer(Value v) const noexcept { return out_[v].code == Code::Constant && type(v).kind != Kind::Element; }
   std::int64_t integer_of(Value v) const noexcept { return static_cast<std::int64_t>(out_[v].attribute); }
-  Value lanewise(Code code, Type type, std::initializer_list<Value> operands);
+  Value elementwise(Code code, Type type, std::initializer_list<Value> operands);
   Value emit(Instruction i);
-  Value pure(Instruction i);
+  /// An equal instruction that is visible here, or a new one.
+  Value emit_or_reuse(Instruction i);
+  Value begin_for(Value begin, Value end, Value step, Unroll unroll, std::string name);
+  void begin_if(Value condition);
+  void end_scope();
 
-  Loops& out_;
-  std::vector<std::map<Key, Value>> known_{1};  // by scope, of which the last one is open
+  LoopProgram& out_;
+  std::vector<std::map<Key, Value>> available_{1};  // by scope, innermost last
 };
 
 }  // namespace sinter::inline v1::jit::loops

@@ -4,36 +4,37 @@ namespace sinter::inline v1::jit::loops {
 namespace {
 
 /// Whether the instruction has side effects. Parameters count as such: a launch passes them all.
-bool has_effect(const Instruction& i) noexcept {
+bool has_side_effects(const Instruction& i) noexcept {
   switch (i.code) {
     case Code::Param:
     case Code::Store:
     case Code::Barrier:
     case Code::WarpBarrier:
-    case Code::Shuffle:  // all threads of the warp take part
-    case Code::Flag:
-    case Code::Report: return true;
+    case Code::ShuffleXor:  // all threads of the warp take part
+    case Code::RecordFault:
+    case Code::ReportFault: return true;
     default: return false;
   }
 }
 
 class Liveness {
  public:
-  explicit Liveness(const Loops& loops) : loops_(loops), live_(loops.code.size()), scope_(loops.code.size(), none) {
+  explicit Liveness(const LoopProgram& program)
+      : program_(program), live_(program.code.size()), scope_(program.code.size(), none) {
     std::vector<Value> open{none};
     for (Value v = 0; v < static_cast<Value>(live_.size()); ++v) {
-      if (loops[v].code == Code::End) {
+      if (program[v].code == Code::End) {
         ends_.emplace_back(open.back(), v);
         open.pop_back();
       }
       scope_[static_cast<std::size_t>(v)] = open.back();
-      if (loops[v].code == Code::Range || loops[v].code == Code::If) open.push_back(v);
+      if (program[v].code == Code::Range || program[v].code == Code::If) open.push_back(v);
     }
   }
 
   std::vector<bool> find() {
     for (std::size_t i = 0; i < live_.size(); ++i)
-      if (has_effect(loops_.code[i])) mark(static_cast<Value>(i));
+      if (has_side_effects(program_.code[i])) mark(static_cast<Value>(i));
     for (bool changed = true; changed;) changed = mark_writes();
     for (const auto& [begin, end] : ends_)
       live_[static_cast<std::size_t>(end)] = live_[static_cast<std::size_t>(begin)];
@@ -51,7 +52,7 @@ class Liveness {
       if (at == none || is_live(at)) continue;
       live_[static_cast<std::size_t>(at)] = true;
       open.push_back(scope_[static_cast<std::size_t>(at)]);
-      open.insert(open.end(), loops_[at].operands.begin(), loops_[at].operands.end());
+      open.insert(open.end(), program_[at].operands.begin(), program_[at].operands.end());
     }
   }
 
@@ -59,10 +60,10 @@ class Liveness {
   bool mark_writes() {
     bool changed = false;
     for (Value v = 0; v < static_cast<Value>(live_.size()); ++v) {
-      const Instruction& i = loops_[v];
+      const Instruction& i = program_[v];
       if (is_live(v) || (i.code != Code::Set && i.code != Code::Call)) continue;
       for (const Value o : i.operands)
-        if (o != none && loops_[o].code == Code::Local && is_live(o)) {
+        if (o != none && program_[o].code == Code::Local && is_live(o)) {
           mark(v);
           changed = true;
           break;
@@ -71,7 +72,7 @@ class Liveness {
     return changed;
   }
 
-  const Loops& loops_;
+  const LoopProgram& program_;
   std::vector<bool> live_;
   std::vector<Value> scope_;  // the Range or If that is open there
   std::vector<std::pair<Value, Value>> ends_;
@@ -79,19 +80,19 @@ class Liveness {
 
 }  // namespace
 
-void eliminate_dead_code(Loops& loops) {
-  const std::vector<bool> live = Liveness(loops).find();
-  std::vector<Value> number(live.size(), none);
+void eliminate_dead_code(LoopProgram& program) {
+  const std::vector<bool> live = Liveness(program).find();
+  std::vector<Value> renumbered(live.size(), none);
   std::vector<Instruction> kept;
   for (std::size_t i = 0; i < live.size(); ++i) {
     if (!live[i]) continue;
-    Instruction& instruction = loops.code[i];
+    Instruction& instruction = program.code[i];
     for (Value& o : instruction.operands)
-      if (o != none) o = number[static_cast<std::size_t>(o)];
-    number[i] = static_cast<Value>(kept.size());
+      if (o != none) o = renumbered[static_cast<std::size_t>(o)];
+    renumbered[i] = static_cast<Value>(kept.size());
     kept.push_back(std::move(instruction));
   }
-  loops.code = std::move(kept);
+  program.code = std::move(kept);
 }
 
 }  // namespace sinter::inline v1::jit::loops

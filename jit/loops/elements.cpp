@@ -29,7 +29,7 @@ void Elements::compute(const std::vector<bool>& needed, Values& values, Value gu
   const auto missing = [&](std::size_t i) { return needed[i] && values[i] == none; };
   // Inputs first, so that all loads are on their way before one is waited for.
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if ((nodes[i].op == Op::leaf || nodes[i].op == Op::index) && missing(i)) values[i] = input(nodes[i].attribute);
+    if ((nodes[i].op == Op::leaf || nodes[i].op == Op::iota) && missing(i)) values[i] = input(nodes[i].attribute);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!needed[i]) continue;
     if (nodes[i].op == Op::leaf) values[i] = b_.cast(values[i], nodes[i].dtype);
@@ -39,30 +39,31 @@ void Elements::compute(const std::vector<bool>& needed, Values& values, Value gu
 
 Value Elements::node(const Node& n, const Values& values, Value guard) const {
   if (n.op == Op::load) return gather(n, values, guard);
-  flag(n, values, guard);
+  record_faults(n, values, guard);
   boost::container::small_vector<Value, 4> operands;
   for (const Operand o : graph_.operands(n)) operands.push_back(value_of(values, o));
-  return b_.alu(n.op, n.dtype, std::span<const Value>(operands.data(), operands.size()));
+  return b_.op(n.op, n.dtype, std::span<const Value>(operands.data(), operands.size()));
 }
 
 Value Elements::gather(const Node& n, const Values& values, Value guard) const {
   const auto operands = graph_.operands(n);
   const Value position = value_of(values, operands[1]);
-  return b_.cast(b_.load(value_of(values, operands[0]), position, b_.lanes(position), Access::Gather, guard), n.dtype);
+  return b_.cast(b_.load(value_of(values, operands[0]), position, b_.width(position), Access::Gather, guard), n.dtype);
 }
 
-void Elements::flag(const Node& n, const Values& values, Value guard) const {
+void Elements::record_faults(const Node& n, const Values& values, Value guard) const {
   const auto zero_of = [&](Value v) { return b_.constant(b_.type(v).dtype, 0); };
   const auto operands = graph_.operands(n);
   if (const auto divisor = nonzero_operand(graph_, n)) {
     const Value d = value_of(values, *divisor);
-    b_.flag(Fault::Division, b_.alu(Op::eq, DType::Bool, {d, zero_of(d)}), guard);
+    b_.record_fault(Fault::DivisionByZero, b_.op(Op::eq, DType::Bool, {d, zero_of(d)}), guard);
   }
   if (!has(n.op, Indexes)) return;
   const Value position = value_of(values, operands[0]), extent = value_of(values, operands[1]);
-  const Value least = has(n.op, CountsFromEnd) ? b_.alu(Op::neg, b_.type(extent).dtype, {extent}) : zero_of(position);
-  b_.flag(Fault::Position, b_.alu(Op::lt, DType::Bool, {position, least}), guard);
-  b_.flag(Fault::Position, b_.alu(Op::ge, DType::Bool, {position, extent}), guard);
+  const Value lower_bound =
+      has(n.op, CountsFromEnd) ? b_.op(Op::neg, b_.type(extent).dtype, {extent}) : zero_of(position);
+  b_.record_fault(Fault::IndexOutOfRange, b_.op(Op::lt, DType::Bool, {position, lower_bound}), guard);
+  b_.record_fault(Fault::IndexOutOfRange, b_.op(Op::ge, DType::Bool, {position, extent}), guard);
 }
 
 }  // namespace sinter::inline v1::jit::loops

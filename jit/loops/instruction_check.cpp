@@ -12,20 +12,20 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-constexpr int max_lanes = 64;
-constexpr std::size_t max_shared = 48 << 10;  // bytes that a kernel may declare
+constexpr int max_width = 64;
+constexpr std::size_t max_shared_bytes = 48 << 10;  // bytes that a kernel may declare
 
 bool is_index(Type t) noexcept {
-  return t.kind == Kind::Word || t.kind == Kind::Index || t.kind == Kind::Offset || t.kind == Kind::Long;
+  return t.kind == Kind::UInt32 || t.kind == Kind::Index || t.kind == Kind::Offset || t.kind == Kind::Int64;
 }
 bool is_element(Type t) noexcept { return t.kind == Kind::Element; }
 bool is_bool(Type t) noexcept { return is_element(t) && t.dtype == DType::Bool; }
 bool is_complex_element(Type t) noexcept { return is_element(t) && is_complex(t.dtype); }
-bool is_scalar(Type t) noexcept { return t.lanes == 1; }
+bool is_scalar(Type t) noexcept { return t.width == 1; }
 
-/// Whether a value has `lanes` lanes or is broadcast to them.
-bool fits(Type t, int lanes) noexcept { return t.lanes == 1 || t.lanes == lanes; }
-/// Equal except for the lanes.
+/// Whether a value has this vector width or is broadcast to it.
+bool fits(Type t, int width) noexcept { return t.width == 1 || t.width == width; }
+/// Equal except for the vector width.
 bool is_like(Type a, Type b) noexcept {
   return a.kind == b.kind && (a.kind != Kind::Element || a.dtype == b.dtype) &&
          (a.kind != Kind::Pointer || a.dtype == b.dtype);
@@ -33,112 +33,112 @@ bool is_like(Type a, Type b) noexcept {
 
 class InstructionCheck {
  public:
-  InstructionCheck(const Loops& loops, Value v, const std::vector<bool>& is_set)
-      : loops_(loops), i_(loops[v]), t_(i_.type), is_set_(is_set) {}
+  InstructionCheck(const LoopProgram& program, Value v, const std::vector<bool>& is_set)
+      : program_(program), i_(program[v]), t_(i_.type), is_set_(is_set) {}
 
   std::string_view run() const {
-    if (t_.lanes < 1 || t_.lanes > max_lanes || (t_.lanes & (t_.lanes - 1)) != 0) return "not a valid number of lanes";
-    if (!is_index(t_) && !is_element(t_) && t_.lanes != 1) return "not a valid number of lanes";
+    if (t_.width < 1 || t_.width > max_width || (t_.width & (t_.width - 1)) != 0) return "not a valid vector width";
+    if (!is_index(t_) && !is_element(t_) && t_.width != 1) return "not a valid vector width";
     switch (i_.code) {
       case Code::Param: return t_.kind != Kind::None && is_scalar(t_) && !i_.name.empty() ? "" : "not a parameter";
       case Code::Constant: return constant();
-      case Code::Thread:
-      case Code::Block:
-      case Code::Blocks:
-      case Code::Threads: return t_ == index_type(Kind::Word) ? "" : "not a word";
+      case Code::ThreadIdx:
+      case Code::BlockIdx:
+      case Code::GridDim:
+      case Code::BlockDim: return t_ == index_type(Kind::UInt32) ? "" : "not a u32";
       case Code::Range: return range();
-      case Code::If: return is_bool(at(0)) && is_scalar(at(0)) ? no_result() : "not a Bool of one lane";
+      case Code::If: return is_bool(at(0)) && is_scalar(at(0)) ? expect_no_result() : "not a scalar Bool";
       case Code::End:
       case Code::Barrier:
-      case Code::WarpBarrier: return no_result();
-      case Code::Flag: return flag();
-      case Code::Report:
-        return at(0).kind == Kind::FaultWord && at(1) == index_type(Kind::Word) && is_fault()
-                   ? no_result()
+      case Code::WarpBarrier: return expect_no_result();
+      case Code::RecordFault: return fault_record();
+      case Code::ReportFault:
+        return at(0).kind == Kind::FaultWord && at(1) == index_type(Kind::UInt32) && is_fault()
+                   ? expect_no_result()
                    : "not a fault and its code";
       default: break;
     }
-    if (const std::string_view wrong = lanewise(); !wrong.empty()) return wrong;
+    if (const std::string_view wrong = value(); !wrong.empty()) return wrong;
     return memory();
   }
 
  private:
-  Type type(Value v) const { return v == none ? Type{} : loops_[v].type; }
+  Type type(Value v) const { return v == none ? Type{} : program_[v].type; }
   Type at(std::size_t k) const { return type(i_.operands[k]); }
   bool has(std::size_t k) const { return i_.operands[k] != none; }
-  std::string_view no_result() const { return t_.kind == Kind::None ? "" : "it must not have a result"; }
+  std::string_view expect_no_result() const { return t_.kind == Kind::None ? "" : "it must not have a result"; }
   bool is_fault() const { return i_.attribute < all_faults.size(); }
   std::optional<std::uint64_t> known(Value v) const {
-    if (loops_[v].code != Code::Constant) return std::nullopt;
-    return loops_[v].attribute;
+    if (program_[v].code != Code::Constant) return std::nullopt;
+    return program_[v].attribute;
   }
 
-  /// The operands from the first one on are like the result, and have as many lanes or one.
+  /// The operands from the first one on are like the result, and have its vector width or are scalars.
   std::string_view like_result(std::size_t first = 0) const {
     for (std::size_t k = first; k < i_.operands.size(); ++k) {
       if (!is_like(at(k), t_)) return "kinds differ";
-      if (!fits(at(k), t_.lanes)) return "lanes differ";
+      if (!fits(at(k), t_.width)) return "vector widths differ";
     }
     return "";
   }
 
-  /// A number has no more bits than its type.
+  /// A constant has no more bits than its type.
   std::string_view constant() const {
     if (!is_scalar(t_) || (!is_index(t_) && !is_element(t_))) return "not a number";
     if (is_element(t_))
       return size_of(t_.dtype) >= 8 || i_.attribute >> 8 * size_of(t_.dtype) == 0 ? "" : "more bits than the dtype has";
     const auto n = static_cast<std::int64_t>(i_.attribute);
-    if (t_.kind == Kind::Long || (loops_.wide && t_.kind != Kind::Word)) return "";
+    if (t_.kind == Kind::Int64 || (program_.wide && t_.kind != Kind::UInt32)) return "";
     const bool fits = t_.kind == Kind::Offset ? n == static_cast<std::int32_t>(n) : n == static_cast<std::uint32_t>(n);
     return fits ? "" : "more bits than the kind has";
   }
 
-  std::string_view lanewise() const {
+  std::string_view value() const {
     switch (i_.code) {
       case Code::Add:
       case Code::Sub:
       case Code::Mul: return is_index(t_) ? like_result() : "not an index";
-      case Code::Remainder: return remainder();
-      case Code::Quotient: return quotient();
+      case Code::Rem: return rem();
+      case Code::Div: return div();
       case Code::Less:
       case Code::Equal:
         if (!is_bool(t_) || !is_index(at(0)) || !is_like(at(0), at(1))) return "kinds differ";
-        return fits(at(0), t_.lanes) && fits(at(1), t_.lanes) ? "" : "lanes differ";
+        return fits(at(0), t_.width) && fits(at(1), t_.width) ? "" : "vector widths differ";
       case Code::And: return is_bool(t_) ? like_result() : "not a Bool";
       case Code::Select:
         if (!is_index(t_) && !is_element(t_)) return "not a number";
-        return is_bool(at(0)) && fits(at(0), t_.lanes) ? like_result(1) : "not a Bool";
-      case Code::Alu: return elements();
+        return is_bool(at(0)) && fits(at(0), t_.width) ? like_result(1) : "not a Bool";
+      case Code::Elementwise: return elements();
       case Code::Convert: return conversion();
       case Code::Splat: return is_scalar(at(0)) && (is_index(t_) || is_element(t_)) ? like_result() : "not one value";
       case Code::Ramp:
         return is_index(t_) && is_scalar(at(0)) && is_scalar(at(1)) ? like_result() : "not an index and a step";
       case Code::Low:
-      case Code::High: return is_like(at(0), t_) && at(0).lanes == 2 * t_.lanes ? "" : "not half of the lanes";
-      case Code::Shuffle:
-        if (i_.attribute < 1 || i_.attribute > 31) return "not a distance within a warp";
+      case Code::High: return is_like(at(0), t_) && at(0).width == 2 * t_.width ? "" : "not half of the width";
+      case Code::ShuffleXor:
+        if (i_.attribute < 1 || i_.attribute > 31) return "not a lane mask";
         return at(0) == t_ && is_element(t_) ? "" : "kinds differ";
-      case Code::Opaque: return at(0) == t_ && t_ == index_type(Kind::Word) ? "" : "not a word";
+      case Code::Opaque: return at(0) == t_ && t_ == index_type(Kind::UInt32) ? "" : "not a u32";
       default: return "";
     }
   }
 
-  std::string_view remainder() const {
+  std::string_view rem() const {
     const auto power = known(i_.operands[1]);
     if (!power || *power == 0 || (*power & (*power - 1)) != 0) return "not a power of two";
     return is_index(t_) ? like_result() : "not an index";
   }
 
-  std::string_view quotient() const {
-    if (!is_index(t_) || !is_like(at(0), t_) || !fits(at(0), t_.lanes)) return "not an index";
+  std::string_view div() const {
+    if (!is_index(t_) || !is_like(at(0), t_) || !fits(at(0), t_.width)) return "not an index";
     const Type divisor = at(1);
-    if (divisor.kind == Kind::Divider) return t_.kind == Kind::Index ? "" : "kinds differ";
-    if (divisor.kind == Kind::LongDivider) return t_.kind == Kind::Long ? "" : "kinds differ";
-    return is_like(divisor, t_) && fits(divisor, t_.lanes) && known(i_.operands[1]) != 0 ? "" : "kinds differ";
+    if (divisor.kind == Kind::FastDivisor) return t_.kind == Kind::Index ? "" : "kinds differ";
+    if (divisor.kind == Kind::FastDivisor64) return t_.kind == Kind::Int64 ? "" : "kinds differ";
+    return is_like(divisor, t_) && fits(divisor, t_.width) && known(i_.operands[1]) != 0 ? "" : "kinds differ";
   }
 
   std::string_view conversion() const {
-    if (!is_index(at(0)) || !fits(at(0), t_.lanes)) return "not an index";
+    if (!is_index(at(0)) || !fits(at(0), t_.width)) return "not an index";
     return is_index(t_) || (is_element(t_) && category(t_.dtype) == Category::Int) ? "" : "not an integer";
   }
 
@@ -152,7 +152,7 @@ class InstructionCheck {
       return "not an element";
     if (is_complex_element(t_) && i_.op != Op::complex) return "not the parts of a complex number";
     for (std::size_t k = 0; k < i_.operands.size(); ++k) {
-      if (!fits(at(k), t_.lanes)) return "lanes differ";
+      if (!fits(at(k), t_.width)) return "vector widths differ";
       if (is_complex_element(at(k)) && i_.op != Op::real && i_.op != Op::imag)
         return "not the parts of a complex number";
       const bool is_condition = info(i_.op).rule == DTypeRule::Select && k == 0;
@@ -181,13 +181,13 @@ class InstructionCheck {
         if (t_.kind != Kind::Pointer || at(0).kind != Kind::Pointer) return "not a pointer";
         return is_index(at(1)) && is_scalar(at(1)) ? "" : "not a distance";
       case Code::Shared:
-        return t_.kind == Kind::Pointer && i_.attribute > 0 && i_.attribute <= max_shared / size_of(t_.dtype)
+        return t_.kind == Kind::Pointer && i_.attribute > 0 && i_.attribute <= max_shared_bytes / size_of(t_.dtype)
                    ? ""
                    : "not an array in shared memory";
       case Code::RowCache: return t_ == pointer_type(DType::UInt8) ? "" : "not bytes";
       case Code::Load: return is_written(i_.operands[0]) ? "reads an output" : access(t_, 2);
       case Code::Store:
-        if (t_.kind != Kind::None) return no_result();
+        if (t_.kind != Kind::None) return expect_no_result();
         return is_read(i_.operands[0]) ? "writes an input" : access(at(2), 3);
       case Code::Local: return local();
       case Code::Get:
@@ -200,14 +200,14 @@ class InstructionCheck {
 
   /// The parameter that a pointer comes from is named as an input or output.
   char name_of_root(Value pointer) const {
-    while (loops_[pointer].code == Code::Advance || loops_[pointer].code == Code::View)
-      pointer = loops_[pointer].operands[0];
-    return loops_[pointer].code == Code::Param ? loops_[pointer].name[0] : ' ';
+    while (program_[pointer].code == Code::Advance || program_[pointer].code == Code::View)
+      pointer = program_[pointer].operands[0];
+    return program_[pointer].code == Code::Param ? program_[pointer].name[0] : ' ';
   }
   bool is_read(Value pointer) const { return name_of_root(pointer) == 'x'; }
   bool is_written(Value pointer) const { return name_of_root(pointer) == 'y'; }
 
-  /// Of a load or store: `guard` is the number of the guard's operand; the stride is the next one.
+  /// Checks a load or store: operand `guard` is the guard, and the next one the stride.
   std::string_view access(Type value, std::size_t guard) const {
     const Type pointer = at(0), position = at(1);
     if (pointer.kind != Kind::Pointer || !is_element(value) || value.dtype != pointer.dtype)
@@ -215,11 +215,11 @@ class InstructionCheck {
     if (i_.attribute > static_cast<std::uint64_t>(Access::Gather)) return "not an access mode";
     const auto access = static_cast<Access>(i_.attribute);
     const bool gathers = access == Access::Gather;
-    if (is_scalar(value) && !gathers && access != Access::Elements) return "a vector access needs several lanes";
+    if (is_scalar(value) && !gathers && access != Access::Unaligned) return "a vector access needs several width";
     if (!(gathers ? is_element(position) && category(position.dtype) == Category::Int : is_index(position)))
       return "not a position";
-    if (position.lanes != (gathers ? value.lanes : 1)) return "not a position for each lane";
-    if (has(guard) && (!is_bool(at(guard)) || !(is_scalar(at(guard)) || (gathers && fits(at(guard), value.lanes)))))
+    if (position.width != (gathers ? value.width : 1)) return "not a position for each element";
+    if (has(guard) && (!is_bool(at(guard)) || !(is_scalar(at(guard)) || (gathers && fits(at(guard), value.width)))))
       return "the guard is not a Bool";
     if (has(guard + 1) != (access == Access::Strided)) return "only strided accesses have a stride";
     return !has(guard + 1) || (is_index(at(guard + 1)) && is_scalar(at(guard + 1))) ? "" : "not a stride";
@@ -234,25 +234,25 @@ class InstructionCheck {
   }
 
   std::string_view local_access() const {
-    const Instruction& local = loops_[i_.operands[0]];
+    const Instruction& local = program_[i_.operands[0]];
     if (local.code != Code::Local) return "not a local";
     if (i_.code == Code::Set) {
-      if (t_.kind != Kind::None) return no_result();
-      if (!is_like(at(2), local.type) || !fits(at(2), local.type.lanes)) return "not of the local's type";
+      if (t_.kind != Kind::None) return expect_no_result();
+      if (!is_like(at(2), local.type) || !fits(at(2), local.type.width)) return "not of the local's type";
     } else if (!is_set_[static_cast<std::size_t>(i_.operands[0])]) {
       return "the local is read before it is set";
     }
     if (i_.code == Code::Get && t_ != local.type) return "not of the local's type";
     if (i_.code != Code::Column) return position(local.attribute);
-    if (!is_like(t_, local.type) || static_cast<std::uint64_t>(t_.lanes) != local.attribute)
+    if (!is_like(t_, local.type) || static_cast<std::uint64_t>(t_.width) != local.attribute)
       return "not of the local's type";
-    return has(1) ? position(static_cast<std::uint64_t>(local.type.lanes)) : "a position is missing";
+    return has(1) ? position(static_cast<std::uint64_t>(local.type.width)) : "a position is missing";
   }
 
   /// Whether a position is known to be below a bound.
   std::string_view position(std::uint64_t bound) const {
     if (!has(1)) return bound == 1 ? "" : "a position is missing";
-    const Instruction& p = loops_[i_.operands[1]];
+    const Instruction& p = program_[i_.operands[1]];
     if (p.type != index_type(Kind::Index)) return "not a position";
     if (const auto number = known(i_.operands[1])) return *number < bound ? "" : "past the local's end";
     if (p.code != Code::Range || p.attribute != static_cast<std::uint64_t>(Unroll::All)) return "not a known position";
@@ -267,19 +267,19 @@ class InstructionCheck {
     if (known->has_result ? !is_element(t_) : t_.kind != Kind::None) return "not the function's result";
     const DType dtype = at(0).dtype;
     if (dtype != DType::Float32 && dtype != DType::Float64) return "not a function of this dtype";
-    int lanes = t_.lanes;
+    int width = t_.width;
     for (std::size_t k = 0; k < i_.operands.size(); ++k) {
       if (!is_like(at(k), known->has_result ? t_ : element_type(dtype))) return "dtypes differ";
-      lanes = std::max(lanes, at(k).lanes);
+      width = std::max(width, at(k).width);
     }
     for (std::size_t k = 0; k < i_.operands.size(); ++k) {
       const Value o = i_.operands[k];
       const bool is_local = k < static_cast<std::size_t>(known->locals);
-      if (!fits(at(k), lanes) || (is_local && at(k).lanes != lanes)) return "lanes differ";
-      if (is_local && (loops_[o].code != Code::Local || loops_[o].attribute != 1)) return "not a local";
+      if (!fits(at(k), width) || (is_local && at(k).width != width)) return "vector widths differ";
+      if (is_local && (program_[o].code != Code::Local || program_[o].attribute != 1)) return "not a local";
       if (is_local && !is_set_[static_cast<std::size_t>(o)]) return "the local is read before it is set";
     }
-    return known->has_result && lanes != t_.lanes ? "lanes differ" : "";
+    return known->has_result && width != t_.width ? "vector widths differ" : "";
   }
 
   // ---- Control flow
@@ -297,13 +297,13 @@ class InstructionCheck {
                : "a fully unrolled loop needs constant bounds";
   }
 
-  std::string_view flag() const {
+  std::string_view fault_record() const {
     if (t_.kind != Kind::None || !is_fault()) return "not a fault";
     if (!is_bool(at(0)) || (has(1) && !is_bool(at(1)))) return "not a Bool";
-    return !has(1) || fits(at(1), at(0).lanes) || is_scalar(at(0)) ? "" : "lanes differ";
+    return !has(1) || fits(at(1), at(0).width) || is_scalar(at(0)) ? "" : "vector widths differ";
   }
 
-  const Loops& loops_;
+  const LoopProgram& program_;
   const Instruction& i_;
   const Type t_;
   const std::vector<bool>& is_set_;
@@ -311,8 +311,8 @@ class InstructionCheck {
 
 }  // namespace
 
-std::string_view check_instruction(const Loops& loops, Value v, const std::vector<bool>& is_set) {
-  return InstructionCheck(loops, v, is_set).run();
+std::string_view check_instruction(const LoopProgram& program, Value v, const std::vector<bool>& is_set) {
+  return InstructionCheck(program, v, is_set).run();
 }
 
 }  // namespace sinter::inline v1::jit::loops

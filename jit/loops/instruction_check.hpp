@@ -7,8 +7,8 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// What is wrong with an instruction, of which operands are visible and as many as it needs: kinds, dtypes, lanes,
-/// attributes. Empty if nothing is. `is_set` says of each local whether an instruction before sets it.
-std::string_view check_instruction(const Loops& loops, Value v, const std::vector<bool>& is_set);
+/// What is wrong with an instruction's kinds, dtypes, vector widths and attributes; empty if nothing is. Its operands
+/// must be visible, and as many as it needs. `is_set`: for each local, whether an earlier instruction sets it.
+std::string_view check_instruction(const LoopProgram& program, Value v, const std::vector<bool>& is_set);
 
 }  // namespace sinter::inline v1::jit::loops

@@ -13,10 +13,10 @@ struct PreludeCall {
 };
 
 inline constexpr std::array prelude_calls{
-    PreludeCall{"add_exactly", 2, 1, false}, PreludeCall{"compensated", 0, 2, true},
-    PreludeCall{"raise_pivot", 3, 1, false}, PreludeCall{"at_greatest", 0, 3, true},
-    PreludeCall{"raised", 0, 3, true},       PreludeCall{"move_mean", 5, 3, false},
-    PreludeCall{"about_mean", 2, 2, false},  PreludeCall{"merge_moments", 4, 4, false},
+    PreludeCall{"compensated_add", 2, 1, false},           PreludeCall{"compensated_value", 0, 2, true},
+    PreludeCall{"update_max_shift", 3, 1, false},          PreludeCall{"rescale_to_max", 0, 3, true},
+    PreludeCall{"rescale_to_larger_max", 0, 3, true},      PreludeCall{"recenter", 5, 3, false},
+    PreludeCall{"moments_from_shifted_sums", 2, 2, false}, PreludeCall{"merge_moments", 4, 4, false},
 };
 
 /// Null if there is none of this name.

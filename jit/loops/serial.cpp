@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "../plan/row_passes.hpp"
 #include "dead_code.hpp"
 #include "elements.hpp"
@@ -27,22 +29,22 @@ class Serial {
   void run() {
     add_params();
     row_ = uniform();
-    open(0, rows_);
-    row_level(0);
-    for (int s = 0; s < passes_.stages.count; ++s) {
-      reduce(passes_.passes[static_cast<std::size_t>(s)]);
-      row_level(s + 1);
-    }
-    if (passes_.writes_elements) write_elements();
-    store_outputs(row_, false);
-    close(0, rows_);
+    emit_loops(0, rows_, [&] {
+      compute_row_values(0);
+      for (int s = 0; s < passes_.stages.count; ++s) {
+        reduce(passes_.passes[static_cast<std::size_t>(s)]);
+        compute_row_values(s + 1);
+      }
+      if (passes_.writes_elements) write_elements();
+      store_outputs(row_, false);
+    });
     report_faults();
   }
 
  private:
-  Value integer(std::int64_t n) { return b_.integer(Kind::Long, n); }
-  Value long_param(std::string name) { return b_.param(std::move(name), index_type(Kind::Long)); }
-  std::size_t input(std::size_t number) const { return kernel_.outputs.size() + number; }
+  Value integer(std::int64_t n) { return b_.integer(Kind::Int64, n); }
+  Value int64_param(std::string name) { return b_.param(std::move(name), index_type(Kind::Int64)); }
+  std::size_t input(std::size_t i) const { return kernel_.outputs.size() + i; }
 
   // ---- Parameters
 
@@ -63,38 +65,35 @@ class Serial {
     return number_or_param(nest_.operands[k].strides[d], fmt::format("{}_stride{}", names_[k], d));
   }
   Value number_or_param(const Extent& extent, std::string name) {
-    return extent.is_number() ? integer(extent.factor()) : long_param(std::move(name));
+    return extent.is_number() ? integer(extent.factor()) : int64_param(std::move(name));
   }
 
   Values uniform() {
     std::vector<Value> scalars(graph_.nodes().size(), none);
-    int number = 0;
+    int count = 0;
     for (std::size_t i = 0; i < scalars.size(); ++i)
       if (const Node& n = graph_.nodes()[i]; n.op == Op::scalar)
-        scalars[i] = b_.param(fmt::format("s{}", number++), element_type(n.dtype));
+        scalars[i] = b_.param(fmt::format("s{}", count++), element_type(n.dtype));
     Value columns = integer(1);
     for (int d = rows_; d < nest_.ndim; ++d) columns = b_.mul(columns, extents_[static_cast<std::size_t>(d)]);
     return elements_.uniform(
-        columns, [&](std::size_t node) { return scalars[node]; },
-        [&](std::size_t number_of) { return pointers_[input(number_of)]; });
+        columns, [&](std::size_t node) { return scalars[node]; }, [&](std::size_t i) { return pointers_[input(i)]; });
   }
 
   // ---- Loops
 
-  void open(int first, int last) {
-    const Value zero = integer(0), one = integer(1);
-    for (int d = first; d < last; ++d)
-      counters_.push_back(
-          b_.range(zero, extents_[static_cast<std::size_t>(d)], one, Unroll::CompilerDefault, fmt::format("i{}", d)));
-  }
-  void close(int first, int last) {
-    for (int d = first; d < last; ++d) {
+  /// Loops over the dims [first, last), with `body` in the innermost one.
+  void emit_loops(int first, int last, const std::function<void()>& body) {
+    if (first == last) return body();
+    const Value zero = integer(0), one = integer(1), extent = extents_[static_cast<std::size_t>(first)];
+    b_.emit_for(zero, extent, one, Unroll::CompilerDefault, fmt::format("i{}", first), [&](Value counter) {
+      counters_.push_back(counter);
+      emit_loops(first + 1, last, body);
       counters_.pop_back();
-      b_.end();
-    }
+    });
   }
 
-  /// Of the operand's element where the counters are.
+  /// The offset of the operand's current element.
   Value offset(std::size_t k) {
     Value at = integer(0);
     for (std::size_t d = 0; d < counters_.size(); ++d) at = b_.add(at, b_.mul(counters_[d], strides_[k][d]));
@@ -103,10 +102,10 @@ class Serial {
 
   Value load(std::size_t k) {
     if (pointers_[k] == none) return b_.element(offset(k), DType::Int64);
-    return b_.named(b_.load(pointers_[k], offset(k), 1, Access::Elements), names_[k]);
+    return b_.named(b_.load(pointers_[k], offset(k), 1, Access::Unaligned), names_[k]);
   }
 
-  /// In its row.
+  /// The position of the current element in its row.
   Value position() {
     Value at = integer(0);
     for (auto d = static_cast<std::size_t>(rows_); d < counters_.size(); ++d)
@@ -117,11 +116,11 @@ class Serial {
   // ---- Values
 
   void compute(const std::vector<bool>& needed, Values& values) {
-    elements_.compute(needed, values, none, [&](std::size_t number) { return load(input(number)); });
+    elements_.compute(needed, values, none, [&](std::size_t i) { return load(input(i)); });
   }
 
   /// Computes the per-row values that become available after `stages` stages.
-  void row_level(int stages) {
+  void compute_row_values(int stages) {
     std::vector<bool> needed = needed_;
     for (std::size_t i = 0; i < needed.size(); ++i)
       needed[i] =
@@ -139,26 +138,24 @@ class Serial {
     std::vector<SerialReduction> reductions;
     for (const Operand r : pass.reductions)
       reductions.emplace_back(b_, graph_[r].op, graph_[graph_.operands(graph_[r])[0]].dtype);
-    open(rows_, nest_.ndim);
-    const Values values = elements(pass);
-    for (std::size_t i = 0; i < reductions.size(); ++i)
-      reductions[i].add(value_of(values, graph_.operands(graph_[pass.reductions[i]])[0]), position());
-    close(rows_, nest_.ndim);
+    emit_loops(rows_, nest_.ndim, [&] {
+      const Values values = elements(pass);
+      for (std::size_t i = 0; i < reductions.size(); ++i)
+        reductions[i].add(value_of(values, graph_.operands(graph_[pass.reductions[i]])[0]), position());
+    });
     for (std::size_t i = 0; i < reductions.size(); ++i)
       row_[static_cast<std::size_t>(pass.reductions[i].node)] = reductions[i].result();
   }
 
   void write_elements() {
-    open(rows_, nest_.ndim);
-    store_outputs(elements(passes_.passes.back()), true);
-    close(rows_, nest_.ndim);
+    emit_loops(rows_, nest_.ndim, [&] { store_outputs(elements(passes_.passes.back()), true); });
   }
 
   void store_outputs(const Values& values, bool of_elements) {
     for (std::size_t k = 0; k < kernel_.outputs.size(); ++k) {
       if (passes_.is_element_output(k) != of_elements) continue;
-      const Value at = offset(k), value = b_.stored(value_of(values, graph_.outputs()[k]));
-      b_.store(pointers_[k], at, value, Access::Elements);
+      const Value at = offset(k), value = b_.to_storage(value_of(values, graph_.outputs()[k]));
+      b_.store(pointers_[k], at, value, Access::Unaligned);
     }
   }
 
@@ -168,7 +165,7 @@ class Serial {
     if (!traits_.faults.any()) return;
     const Value faults = b_.param("faults", index_type(Kind::FaultWord));
     for (const Fault f : all_faults)
-      if (traits_.faults.has(f)) b_.report(f, faults, b_.integer(Kind::Word, fault_bit(f)));
+      if (traits_.faults.has(f)) b_.report_fault(f, faults, b_.integer(Kind::UInt32, fault_bit(f)));
   }
 
   const Kernel& kernel_;
@@ -183,18 +180,18 @@ class Serial {
   std::vector<std::string> names_;  // of operands
   std::vector<Value> pointers_, extents_, counters_;
   std::vector<std::vector<Value>> strides_;
-  Values row_;  // what is known of the row, by node
+  Values row_;  // per-row values that have been computed, by node
 };
 
 }  // namespace
 
-Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest) {
-  Loops loops{.name = kernel.name, .wide = true, .aliased = true, .code = {}};
-  Builder b(loops);
+LoopProgram lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest) {
+  LoopProgram program{.name = kernel.name, .wide = true, .aliased = true, .code = {}};
+  Builder b(program);
   Serial(kernel, traits, nest, b).run();
-  eliminate_dead_code(loops);
-  check(loops);
-  return loops;
+  eliminate_dead_code(program);
+  check(program);
+  return program;
 }
 
 }  // namespace sinter::inline v1::jit::loops

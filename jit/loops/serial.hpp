@@ -9,8 +9,8 @@ namespace sinter::inline v1::jit::loops {
 /// Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is a word whose bits are the faults that
 /// were found.
 ///
-/// Sums of float32 are summed in float64; what sums of float64 lose is summed as well.
-Loops lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest);
+/// Sums of float32 are computed in float64; sums of float64 are compensated.
+LoopProgram lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest);
 
 /// A bit for each fault.
 constexpr int fault_bit(Fault fault) noexcept { return 1 << static_cast<int>(fault); }

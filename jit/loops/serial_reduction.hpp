@@ -9,7 +9,7 @@ class SerialReduction {
   /// `dtype` is that of the elements.
   SerialReduction(Builder& b, Op op, DType dtype);
 
-  /// `position`: of the element in its row.
+  /// `position` is the element's in its row.
   void add(Value element, Value position);
   Value result() const;
 
@@ -19,8 +19,8 @@ class SerialReduction {
 
   Builder& b_;
   const Op op_;
-  const DType dtype_, wide_;           // of the elements, and of what they are combined in
-  Value value_ = none, other_ = none;  // locals; the other one is a position, or what the sum has lost
+  const DType dtype_, wide_;                                    // of the elements, and of what they are combined in
+  Value value_ = none, position_ = none, compensation_ = none;  // locals; none if there is none
 };
 
 }  // namespace sinter::inline v1::jit::loops

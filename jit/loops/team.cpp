@@ -9,78 +9,76 @@ constexpr int warp = 32;
 
 }  // namespace
 
-Team::Team(const Frame& frame, Builder& b)
-    : frame_(frame),
+Team::Team(const LoweringContext& context, Builder& b)
+    : context_(context),
       b_(b),
-      side_(frame.scheme.across ? frame.scheme.block / frame.scheme.team : 1),
-      shares_memory_(frame.scheme.across ? side_ < frame.scheme.block : frame.scheme.team == 0) {
-  const int count = frame.scheme.across ? frame.c.lanes * frame.scheme.block : warp;
-  for (int s = 0; shares_memory_ && s < frame.stages(); ++s) {
+      shares_memory_(context.scheme.row_per_element ? context.scheme.team > 1 : context.scheme.team == 0) {
+  const int count = context.scheme.row_per_element ? context.c.vector_width * context.scheme.block : warp;
+  for (int s = 0; shares_memory_ && s < context.stages(); ++s) {
     shared_.emplace_back();
-    const Parts parts(frame, b, s);
-    for (const DType dtype : parts.dtypes())
+    const Reducer reducer(context, b, s);
+    for (const DType dtype : reducer.dtypes())
       shared_.back().push_back(b.shared(storage(dtype), count, fmt::format("shared{}_{}", s, shared_.back().size())));
   }
 }
 
-Part Team::combine(const Parts& parts, int stage, Part a) const {
-  const RowConfig& scheme = frame_.scheme;
-  if (shares_memory_ && scheme.across) return in_columns(parts, shared_[static_cast<std::size_t>(stage)], std::move(a));
-  if (shares_memory_) return in_block(parts, shared_[static_cast<std::size_t>(stage)], std::move(a));
-  return scheme.across ? a : in_warp(parts, std::move(a), scheme.team);
+Partial Team::combine(const Reducer& reducer, int stage, Partial a) const {
+  const RowConfig& scheme = context_.scheme;
+  if (shares_memory_ && scheme.row_per_element)
+    return in_columns(reducer, shared_[static_cast<std::size_t>(stage)], std::move(a));
+  if (shares_memory_) return in_block(reducer, shared_[static_cast<std::size_t>(stage)], std::move(a));
+  return scheme.row_per_element ? a : in_warp(reducer, std::move(a), scheme.team);
 }
 
 /// Butterfly reduction over groups of consecutive lanes of a warp.
-Part Team::in_warp(const Parts& parts, Part a, int threads) const {
-  for (int distance = threads / 2; distance > 0; distance /= 2) {
-    Part other;
-    for (const Value v : a) other.push_back(b_.shuffle(v, distance));
-    a = parts.combine(a, other);
+Partial Team::in_warp(const Reducer& reducer, Partial a, int threads) const {
+  for (int lane_mask = threads / 2; lane_mask > 0; lane_mask /= 2) {
+    Partial other;
+    for (const Value v : a) other.push_back(b_.shuffle_xor(v, lane_mask));
+    a = reducer.combine(a, other);
   }
   return a;
 }
 
 /// Reduces within each warp; then every warp reduces the per-warp results.
-Part Team::in_block(const Parts& parts, const Shared& shared, Part a) const {
-  a = in_warp(parts, std::move(a), warp);
-  const Value thread = b_.special(Code::Thread);
-  const Value lane = b_.named(b_.remainder(thread, warp), "lane");
-  b_.when(b_.equal(lane, b_.integer(Kind::Word, 0)));
-  store(shared, b_.over(thread, warp), a);
-  b_.end();
+Partial Team::in_block(const Reducer& reducer, const Shared& shared, Partial a) const {
+  a = in_warp(reducer, std::move(a), warp);
+  const Value thread = b_.builtin(Code::ThreadIdx);
+  const Value lane = b_.named(b_.rem_by(thread, warp), "lane");
+  b_.emit_if(b_.equal(lane, b_.integer(Kind::UInt32, 0)), [&] { store(shared, b_.div_by(thread, warp), a); });
   b_.barrier();
-  const Value is_warp = b_.less(lane, b_.over(b_.special(Code::Threads), warp));
-  const Part of_warps = load(parts, shared, lane, is_warp), identity = parts.identity();
-  return in_warp(parts, parts.select(is_warp, of_warps, identity), warp);
+  const Value is_warp = b_.less(lane, b_.div_by(b_.builtin(Code::BlockDim), warp));
+  const Partial of_warps = load(reducer, shared, lane, is_warp), identity = reducer.identity();
+  return in_warp(reducer, reducer.select(is_warp, of_warps, identity), warp);
 }
 
-/// Tree reduction in shared memory over threads whose numbers differ by multiples of `side_`.
-Part Team::in_columns(const Parts& parts, const Shared& shared, Part a) const {
-  const Value thread = b_.special(Code::Thread);
+/// Tree reduction in shared memory over threads whose indices differ by multiples of teams_per_block.
+Partial Team::in_columns(const Reducer& reducer, const Shared& shared, Partial a) const {
+  const Value thread = b_.builtin(Code::ThreadIdx);
   store(shared, thread, a);
-  for (int distance = frame_.scheme.block / 2; distance >= side_; distance /= 2) {
+  for (int distance = context_.scheme.block / 2; distance >= context_.teams_per_block(); distance /= 2) {
     b_.barrier();
-    b_.when(b_.less(thread, b_.integer(Kind::Word, distance)));
-    const Part mine = load(parts, shared, thread);
-    const Part other = load(parts, shared, b_.add(thread, b_.integer(Kind::Word, distance)));
-    store(shared, thread, parts.combine(mine, other));
-    b_.end();
+    b_.emit_if(b_.less(thread, b_.integer(Kind::UInt32, distance)), [&] {
+      const Partial mine = load(reducer, shared, thread);
+      const Partial other = load(reducer, shared, b_.add(thread, b_.integer(Kind::UInt32, distance)));
+      store(shared, thread, reducer.combine(mine, other));
+    });
   }
   b_.barrier();
-  return load(parts, shared, b_.remainder(thread, side_));
+  return load(reducer, shared, b_.rem_by(thread, context_.teams_per_block()));
 }
 
-Part Team::load(const Parts& parts, const Shared& shared, Value position, Value guard) const {
-  Part a;
+Partial Team::load(const Reducer& reducer, const Shared& shared, Value position, Value guard) const {
+  Partial a;
   for (std::size_t i = 0; i < shared.size(); ++i)
-    a.push_back(
-        b_.cast(b_.load(shared[i], position, frame_.rows_of_thread(), Access::Vectors, guard), parts.dtypes()[i]));
+    a.push_back(b_.cast(b_.load(shared[i], position, context_.rows_of_thread(), Access::AlignedIndexed, guard),
+                        reducer.dtypes()[i]));
   return a;
 }
 
-void Team::store(const Shared& shared, Value position, const Part& a) const {
+void Team::store(const Shared& shared, Value position, const Partial& a) const {
   for (std::size_t i = 0; i < a.size(); ++i)
-    b_.store(shared[i], position, b_.splat(b_.stored(a[i]), frame_.rows_of_thread()), Access::Vectors);
+    b_.store(shared[i], position, b_.splat(b_.to_storage(a[i]), context_.rows_of_thread()), Access::AlignedIndexed);
 }
 
 }  // namespace sinter::inline v1::jit::loops

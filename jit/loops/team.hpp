@@ -1,29 +1,28 @@
 // Combines the partial results of the threads that share a row; each of them gets the result.
 #pragma once
-#include "parts.hpp"
+#include "reducer.hpp"
 
 namespace sinter::inline v1::jit::loops {
 
 class Team {
  public:
   /// Declares the shared memory of all stages.
-  Team(const Frame& frame, Builder& b);
+  Team(const LoweringContext& context, Builder& b);
 
   bool shares_memory() const noexcept { return shares_memory_; }
-  Part combine(const Parts& parts, int stage, Part a) const;
+  Partial combine(const Reducer& reducer, int stage, Partial a) const;
 
  private:
-  using Shared = std::vector<Value>;  // an array for each value of a part
+  using Shared = std::vector<Value>;  // an array for each value of a partial result
 
-  Part in_warp(const Parts& parts, Part a, int threads) const;
-  Part in_block(const Parts& parts, const Shared& shared, Part a) const;
-  Part in_columns(const Parts& parts, const Shared& shared, Part a) const;
-  Part load(const Parts& parts, const Shared& shared, Value position, Value guard = none) const;
-  void store(const Shared& shared, Value position, const Part& a) const;
+  Partial in_warp(const Reducer& reducer, Partial a, int threads) const;
+  Partial in_block(const Reducer& reducer, const Shared& shared, Partial a) const;
+  Partial in_columns(const Reducer& reducer, const Shared& shared, Partial a) const;
+  Partial load(const Reducer& reducer, const Shared& shared, Value position, Value guard = none) const;
+  void store(const Shared& shared, Value position, const Partial& a) const;
 
-  const Frame& frame_;
+  const LoweringContext& context_;
   Builder& b_;
-  const int side_;  // threads of a block that are in different rows, where lanes are rows
   const bool shares_memory_;
   std::vector<Shared> shared_;  // by stage
 };

@@ -7,8 +7,8 @@ namespace sinter::inline v1::jit::loops {
 namespace {
 
 std::string_view name(Kind kind) noexcept {
-  constexpr std::string_view names[]{"none",    "element",      "word",    "index",      "offset", "long",
-                                     "divider", "long_divider", "pointer", "fault_word", "unused"};
+  constexpr std::string_view names[]{"none",         "element",        "u32",     "index",      "offset", "i64",
+                                     "fast_divisor", "fast_divisor64", "pointer", "fault_word", "padding"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -18,15 +18,15 @@ std::string named(std::uint64_t attribute, const std::string_view (&names)[N]) {
   return attribute < N ? std::string(names[attribute]) : fmt::format("#{}", attribute);
 }
 
-constexpr std::string_view access_names[]{"elements", "vector", "vectors", "strided", "gather"};
-constexpr std::string_view unroll_names[]{"", "unrolled", "free"};
+constexpr std::string_view access_names[]{"unaligned", "aligned", "aligned_indexed", "strided", "gather"};
+constexpr std::string_view unroll_names[]{"", "unrolled", "auto"};
 
-/// What of an instruction is not an operand.
+/// The attributes of an instruction, without its operands.
 std::string detail(const Instruction& i) {
   switch (i.code) {
     case Code::Param: return " " + i.name;
     case Code::Call: return " " + i.name;
-    case Code::Alu: return fmt::format(" {}", sinter::name(i.op));
+    case Code::Elementwise: return fmt::format(" {}", sinter::name(i.op));
     case Code::Load:
     case Code::Store: return " " + named(i.attribute, access_names);
     case Code::Constant:
@@ -34,9 +34,9 @@ std::string detail(const Instruction& i) {
                                           : fmt::format(" {}", static_cast<std::int64_t>(i.attribute));
     case Code::Shared:
     case Code::Local:
-    case Code::Shuffle:
-    case Code::Flag:
-    case Code::Report: return fmt::format(" #{}", i.attribute);
+    case Code::ShuffleXor:
+    case Code::RecordFault:
+    case Code::ReportFault: return fmt::format(" #{}", i.attribute);
     case Code::Range: return i.attribute == 0 ? "" : " " + named(i.attribute, unroll_names);
     default: return "";
   }
@@ -45,13 +45,14 @@ std::string detail(const Instruction& i) {
 }  // namespace
 
 std::string_view name(Code code) noexcept {
-  constexpr std::string_view names[]{"param",     "constant",     "thread",  "block", "blocks", "threads", "alu",
-                                     "select",    "less",         "equal",   "and",   "add",    "sub",     "mul",
-                                     "remainder", "quotient",     "convert", "splat", "ramp",   "low",     "high",
-                                     "shuffle",   "advance",      "view",    "load",  "store",  "shared",  "row_cache",
-                                     "barrier",   "warp_barrier", "local",   "get",   "column", "set",     "call",
-                                     "opaque",    "range",        "if",      "end",   "flag",   "report"};
-  static_assert(std::size(names) == static_cast<std::size_t>(Code::Report) + 1);
+  constexpr std::string_view names[]{
+      "param",       "constant",     "thread_idx", "block_idx", "grid_dim",     "block_dim",   "elementwise",
+      "select",      "less",         "equal",      "and",       "add",          "sub",         "mul",
+      "rem",         "div",          "convert",    "splat",     "ramp",         "low",         "high",
+      "shuffle_xor", "advance",      "view",       "load",      "store",        "shared",      "row_cache",
+      "barrier",     "warp_barrier", "local",      "get",       "column",       "set",         "call",
+      "opaque",      "range",        "if",         "end",       "record_fault", "report_fault"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Code::ReportFault) + 1);
   return names[static_cast<std::size_t>(code)];
 }
 
@@ -60,15 +61,16 @@ std::string to_string(Type type) {
   if (type.kind == Kind::Element) out = info(type.dtype).name;
   if (type.kind == Kind::Pointer) out = fmt::format("{}*", info(type.dtype).name);
   if (out.empty()) out = name(type.kind);
-  return type.lanes == 1 ? out : fmt::format("{}x{}", out, type.lanes);
+  return type.width == 1 ? out : fmt::format("{}x{}", out, type.width);
 }
 
-std::string to_string(const Loops& loops) {
-  std::string out = fmt::format("{}: {} threads, {} blocks, {}-bit indices{}\n", loops.name, loops.block,
-                                loops.resident_blocks, loops.wide ? 64 : 32, loops.aliased ? ", aliased" : "");
+std::string to_string(const LoopProgram& program) {
+  std::string out =
+      fmt::format("{}: {} threads, {} blocks, {}-bit indices{}\n", program.name, program.max_threads_per_block,
+                  program.min_blocks_per_multiprocessor, program.wide ? 64 : 32, program.aliased ? ", aliased" : "");
   std::size_t depth = 1;
-  for (std::size_t v = 0; v < loops.code.size(); ++v) {
-    const Instruction& i = loops.code[v];
+  for (std::size_t v = 0; v < program.code.size(); ++v) {
+    const Instruction& i = program.code[v];
     if (i.code == Code::End && depth > 1) --depth;
     out.append(2 * depth, ' ');
     if (i.type.kind != Kind::None) out += fmt::format("%{} = ", v);

@@ -5,80 +5,79 @@
 namespace sinter::inline v1::jit::loops {
 
 bool Traversal::has_tail() const noexcept {
-  return frame_.reduces() ? frame_.scheme.tail : frame_.c.ndim == 1 && frame_.c.lanes > 1;
+  return context_.reduces() ? context_.scheme.tail : context_.c.ndim == 1 && context_.c.vector_width > 1;
 }
 
-/// How many of the elements after the last vector a thread of the team has. A team whose size is known at launch has a
-/// warp at least.
-int Traversal::tail_steps(int team_size) const noexcept {
+/// The number of elements of the tail that a thread of the team has. A team whose size is known at launch has at least
+/// a warp.
+int Traversal::tail_elements(int team_size) const noexcept {
   const int team = team_size > 0 ? team_size : 32;
-  return (frame_.c.lanes - 1 + team - 1) / team;
+  return (context_.c.vector_width - 1 + team - 1) / team;
 }
 
-Place Traversal::kept_place(const Share& share, Value step) const {
-  const Value position = b_.named(b_.add(share.thread, b_.mul(step, share.team)), "c");
-  const Value guard = frame_.scheme.exact ? share.here : b_.named(b_.less(position, share.end), "inside");
-  if (share.team_size == 0) return {position, frame_.c.lanes, guard};
-  return {position, frame_.c.lanes, guard, share.thread, b_.mul(step, share.team)};
+VectorPosition Traversal::position_of(const WorkRange& work, Value step) const {
+  const Value position = b_.named(b_.add(work.thread, b_.mul(step, work.stride)), "c");
+  const Value guard = context_.scheme.full_vectors ? work.row_active : b_.named(b_.less(position, work.end), "inside");
+  if (work.team_size == 0) return {position, context_.c.vector_width, guard};
+  return {position, context_.c.vector_width, guard, work.thread, b_.mul(step, work.stride)};
 }
 
-Place Traversal::tail_place(const Share& share, Value step) const {
-  const Value first = b_.add(b_.times(share.vectors, frame_.c.lanes), share.thread);
-  const Value position = b_.named(b_.add(first, b_.mul(step, share.team)), "c");
-  return {position, 1, b_.both(share.has_tail, b_.less(position, operands_.columns()))};
+VectorPosition Traversal::tail_position(const WorkRange& work, Value step) const {
+  const Value first = b_.add(b_.mul_by(work.row_vectors, context_.c.vector_width), work.thread);
+  const Value position = b_.named(b_.add(first, b_.mul(step, work.stride)), "c");
+  return {position, 1, b_.and_guard(work.owns_tail, b_.less(position, operands_.columns()))};
 }
 
 /// A statement for each step of an unrolled loop.
 void Traversal::unroll(int count, const std::function<void(Value)>& statement) const {
   if (count == 1) return statement(b_.integer(Kind::Index, 0));
-  const Value step = b_.unrolled(count, "k");
-  statement(step);
-  b_.end();
+  b_.emit_unrolled(count, "k", statement);
 }
 
 // ---- Rows in registers
 
-void Traversal::load_kept(const Share& share) {
-  kept_ = {}, tail_ = {};
-  const auto load = [&](int steps, int lanes, const char* suffix, const auto& place) {
-    std::vector<Value> arrays(frame_.kernel.inputs.size(), none);
+void Traversal::load_registers(const WorkRange& work) {
+  registers_ = {}, tail_registers_ = {};
+  const auto load = [&](int steps, int width, const char* suffix, const auto& position) {
+    std::vector<Value> arrays(context_.kernel.inputs.size(), none);
     bool any = false;
     for (const OperandLayout& a : operands_.all())
-      if (is_kept(a)) {
-        arrays[a.number] = b_.local(element_type(a.dtype, lanes), steps, none, a.name + suffix);
+      if (is_in_registers(a)) {
+        arrays[a.index] = b_.local(element_type(a.dtype, width), steps, none, a.name + suffix);
         any = true;
       }
     if (!any) return arrays;
     unroll(steps, [&](Value step) {
-      const Place at = place(step);
+      const VectorPosition at = position(step);
       for (const OperandLayout& a : operands_.all())
-        if (is_kept(a)) b_.set(arrays[a.number], step, operands_.load(a, at));
+        if (is_in_registers(a)) b_.set(arrays[a.index], step, operands_.load(a, at));
     });
     return arrays;
   };
-  kept_.inputs =
-      load(frame_.scheme.steps, frame_.c.lanes, "_kept", [&](Value step) { return kept_place(share, step); });
-  if (has_tail()) tail_.inputs = load(tail_steps_, 1, "_tail", [&](Value step) { return tail_place(share, step); });
+  registers_.inputs = load(context_.scheme.vectors_per_thread, context_.c.vector_width, "_registers",
+                           [&](Value step) { return position_of(work, step); });
+  if (has_tail())
+    tail_registers_.inputs = load(tail_elements_, 1, "_tail", [&](Value step) { return tail_position(work, step); });
 }
 
-void Traversal::begin_pass(std::size_t number) {
-  next_kept_ = {}, next_tail_ = {};
-  if (!frame_.scheme.kept || number + 1 == frame_.passes.passes.size()) return;
-  for (const NodeId n : values_to_keep(frame_, kept_, number)) {
+void Traversal::begin_pass(std::size_t pass) {
+  saved_ = {}, saved_tail_ = {};
+  if (!context_.scheme.in_registers || pass + 1 == context_.passes.passes.size()) return;
+  for (const NodeId n : values_to_keep(context_, registers_, pass)) {
     const auto node = static_cast<std::size_t>(n);
-    const auto add = [&](Registers& registers, int lanes, int steps) {
-      registers.nodes.resize(frame_.graph.nodes().size(), none);
-      registers.nodes[node] = b_.local(element_type(frame_.graph.nodes()[node].dtype, lanes), steps, none, "kept");
+    const auto add = [&](Registers& registers, int width, int steps) {
+      registers.nodes.resize(context_.graph.nodes().size(), none);
+      registers.nodes[node] = b_.local(element_type(context_.graph.nodes()[node].dtype, width), steps, none, "saved");
     };
-    add(next_kept_, frame_.c.lanes, frame_.scheme.steps);
-    if (has_tail()) add(next_tail_, 1, tail_steps_);
+    add(saved_, context_.c.vector_width, context_.scheme.vectors_per_thread);
+    if (has_tail()) add(saved_tail_, 1, tail_elements_);
   }
 }
 
-void Traversal::save(const Tile& tile, const Values& values) const {
-  if (!tile.saved) return;
-  for (std::size_t i = 0; i < tile.saved->nodes.size(); ++i)
-    if (tile.saved->nodes[i] != none) b_.set(tile.saved->nodes[i], tile.step, values[i]);
+void Traversal::save(const VectorSlot& slot, const Values& values) const {
+  if (!slot.saved) return;
+  for (std::size_t i = 0; i < slot.saved->nodes.size(); ++i)
+    if (slot.saved->nodes[i] != none) b_.set(slot.saved->nodes[i], slot.step, values[i]);
 }
 
 void Traversal::end_pass() {
@@ -87,97 +86,90 @@ void Traversal::end_pass() {
     for (std::size_t i = 0; i < from.nodes.size(); ++i)
       if (from.nodes[i] != none) into.nodes[i] = from.nodes[i];
   };
-  merge(kept_, std::exchange(next_kept_, {})), merge(tail_, std::exchange(next_tail_, {}));
+  merge(registers_, std::exchange(saved_, {})), merge(tail_registers_, std::exchange(saved_tail_, {}));
 }
 
-void Traversal::kept_pass(const Share& share, const Visit& visit) {
-  unroll(frame_.scheme.steps, [&](Value step) {
-    Place place = kept_place(share, step);
-    const bool conditional = frame_.must_be_inside() && place.guard != none;
-    if (conditional) b_.when(std::exchange(place.guard, none));
-    visit({place, step, &kept_, &next_kept_});
-    if (conditional) b_.end();
+void Traversal::register_pass(const WorkRange& work, const Visit& visit) {
+  unroll(context_.scheme.vectors_per_thread, [&](Value step) {
+    VectorPosition at = position_of(work, step);
+    const auto process = [&] { visit({at, step, &registers_, &saved_}); };
+    const bool conditional = context_.needs_control_flow_guard() && at.guard != none;
+    conditional ? b_.emit_if(std::exchange(at.guard, none), process) : process();
   });
 }
 
-void Traversal::tail(const Share& share, const Visit& visit) {
-  unroll(tail_steps_, [&](Value step) {
-    Place place = tail_place(share, step);
-    b_.when(std::exchange(place.guard, none));
-    visit({place, step, &tail_, &next_tail_});
-    b_.end();
+void Traversal::tail(const WorkRange& work, const Visit& visit) {
+  unroll(tail_elements_, [&](Value step) {
+    VectorPosition at = tail_position(work, step);
+    b_.emit_if(std::exchange(at.guard, none), [&] { visit({at, step, &tail_registers_, &saved_tail_}); });
   });
 }
 
 // ---- Rows in memory, or in the row cache
 
-void Traversal::pass(std::size_t number, const Share& share, const Visit& visit,
+void Traversal::pass(std::size_t pass, const WorkRange& work, const Visit& visit,
                      const std::function<void(const Batch&)>& visit_batch) {
-  if (frame_.scheme.kept)
-    kept_pass(share, visit);
+  if (context_.scheme.in_registers)
+    register_pass(work, visit);
   else
-    looped_pass(number, share, visit, visit_batch);
-  if (has_tail()) tail(share, visit);
+    looped_pass(pass, work, visit, visit_batch);
+  if (has_tail()) tail(work, visit);
 }
 
 /// Loads enough vectors per iteration to hide memory latency; processes the remaining ones singly.
-void Traversal::looped_pass(std::size_t number, const Share& share, const Visit& visit,
+void Traversal::looped_pass(std::size_t pass, const WorkRange& work, const Visit& visit,
                             const std::function<void(const Batch&)>& visit_batch) {
-  const int steps = frame_.scheme.steps, lanes = frame_.c.lanes;
-  Value begin = b_.add(share.begin, share.thread);
-  if (steps > 1) {
-    const int together = steps * share.team_size;
-    const Value full = b_.times(b_.over(b_.sub(share.end, share.begin), together), together);
-    const Value end = b_.add(share.begin, full), step = b_.integer(Kind::Index, together);
-    const Value base = b_.range(begin, end, step, Unroll::None, "base");
-    const auto place = [&](Value step) { return Place{b_.add(base, b_.mul(step, share.team)), lanes}; };
-    const Registers registers = load_batch(number, place);
-    visit_batch([&](const Visit& each) { unroll(steps, [&](Value step) { each({place(step), step, &registers}); }); });
-    b_.end();
+  const int batch_size = context_.scheme.vectors_per_thread, width = context_.c.vector_width;
+  Value begin = b_.add(work.begin, work.thread);
+  if (batch_size > 1) {
+    const int together = batch_size * work.team_size;
+    const Value full = b_.mul_by(b_.div_by(b_.sub(work.end, work.begin), together), together);
+    const Value end = b_.add(work.begin, full), step = b_.integer(Kind::Index, together);
+    b_.emit_for(begin, end, step, Unroll::None, "base", [&](Value base) {
+      const auto position = [&](Value k) { return VectorPosition{b_.add(base, b_.mul(k, work.stride)), width}; };
+      const Registers registers = load_batch(pass, position);
+      visit_batch([&](const Visit& each) { unroll(batch_size, [&](Value k) { each({position(k), k, &registers}); }); });
+    });
     begin = b_.add(begin, full);
   }
-  const Value position = b_.range(begin, share.end, share.team, Unroll::None, "i");
-  visit({{position, lanes}});
-  b_.end();
+  b_.emit_for(begin, work.end, work.stride, Unroll::None, "i", [&](Value position) { visit({{position, width}}); });
 }
 
-Registers Traversal::load_batch(std::size_t number, const std::function<Place(Value)>& place) const {
-  std::vector<Value> arrays(frame_.kernel.inputs.size(), none);
+Registers Traversal::load_batch(std::size_t pass, const std::function<VectorPosition(Value)>& position) const {
+  std::vector<Value> arrays(context_.kernel.inputs.size(), none);
   std::vector<const OperandLayout*> direct, cached, filling;
   for (const OperandLayout& a : operands_.all()) {
-    if (!a.is_loaded() || !reads(a, number)) continue;
-    const int lanes = a.along == Along::Broadcast ? 1 : frame_.c.lanes;
-    arrays[a.number] = b_.local(element_type(a.dtype, lanes), frame_.scheme.steps, none, a.name + "_in");
-    (reads_cache(a, number) ? cached : direct).push_back(&a);
-    if (fills_cache(a, number)) filling.push_back(&a);
+    if (!a.is_loaded() || !reads(a, pass)) continue;
+    const int width = a.layout == Layout::InnerBroadcast ? 1 : context_.c.vector_width;
+    arrays[a.index] = b_.local(element_type(a.dtype, width), context_.scheme.vectors_per_thread, none, a.name + "_in");
+    (reads_cache(a, pass) ? cached : direct).push_back(&a);
+    if (fills_cache(a, pass)) filling.push_back(&a);
   }
   const auto for_each = [&](const auto& operands, const auto& statement) {
     if (operands.empty()) return;
-    unroll(frame_.scheme.steps, [&](Value step) {
+    unroll(context_.scheme.vectors_per_thread, [&](Value step) {
       for (const OperandLayout* a : operands) statement(*a, step);
     });
   };
   const auto from_memory = [&](const OperandLayout& a, Value step) {
-    b_.set(arrays[a.number], step, operands_.load(a, place(step)));
+    b_.set(arrays[a.index], step, operands_.load(a, position(step)));
   };
   for_each(direct, from_memory);
   if (!cached.empty()) {
-    b_.when(uses_cache());
-    for_each(cached, [&](const OperandLayout& a, Value step) {
-      b_.set(arrays[a.number], step, operands_.load_cached(a, place(step)));
+    b_.emit_if(uses_cache(), [&] {
+      for_each(cached, [&](const OperandLayout& a, Value step) {
+        b_.set(arrays[a.index], step, operands_.load_cached(a, position(step)));
+      });
     });
-    b_.end();
-    b_.when(lacks_cache());
-    for_each(cached, from_memory);
-    b_.end();
+    b_.emit_if(lacks_cache(), [&] { for_each(cached, from_memory); });
   }
   if (!filling.empty()) {
-    b_.when(uses_cache());
-    for_each(filling, [&](const OperandLayout& a, Value step) {
-      const Place at = place(step);
-      operands_.store_cached(a, at, b_.get(arrays[a.number], step));
+    b_.emit_if(uses_cache(), [&] {
+      for_each(filling, [&](const OperandLayout& a, Value step) {
+        const VectorPosition at = position(step);
+        operands_.store_cached(a, at, b_.get(arrays[a.index], step));
+      });
     });
-    b_.end();
   }
   return {std::move(arrays), {}};
 }
@@ -189,25 +181,17 @@ bool Traversal::fills_cache(const OperandLayout& a, std::size_t pass) const {
   return true;
 }
 
-Value Traversal::load(std::size_t pass, const OperandLayout& a, const Tile& tile) const {
-  if (tile.registers && !tile.registers->inputs.empty() && tile.registers->inputs[a.number] != none)
-    return b_.get(tile.registers->inputs[a.number], tile.step);
+Value Traversal::load(std::size_t pass, const OperandLayout& a, const VectorSlot& slot) const {
+  if (slot.registers && !slot.registers->inputs.empty() && slot.registers->inputs[a.index] != none)
+    return b_.get(slot.registers->inputs[a.index], slot.step);
   if (reads_cache(a, pass)) {
-    const Value found = b_.local(element_type(a.dtype, tile.place.lanes), 1, none, a.name + "_in");
-    b_.when(uses_cache());
-    b_.set(found, operands_.load_cached(a, tile.place));
-    b_.end();
-    b_.when(lacks_cache());
-    b_.set(found, operands_.load(a, tile.place));
-    b_.end();
+    const Value found = b_.local(element_type(a.dtype, slot.at.width), 1, none, a.name + "_in");
+    b_.emit_if(uses_cache(), [&] { b_.set(found, operands_.load_cached(a, slot.at)); });
+    b_.emit_if(lacks_cache(), [&] { b_.set(found, operands_.load(a, slot.at)); });
     return b_.get(found);
   }
-  const Value value = b_.named(operands_.load(a, tile.place), a.name);
-  if (fills_cache(a, pass)) {
-    b_.when(uses_cache());
-    operands_.store_cached(a, tile.place, value);
-    b_.end();
-  }
+  const Value value = b_.named(operands_.load(a, slot.at), a.name);
+  if (fills_cache(a, pass)) b_.emit_if(uses_cache(), [&] { operands_.store_cached(a, slot.at, value); });
   return value;
 }
 

@@ -12,70 +12,73 @@ namespace {
 
 /// Whether the result may differ between threads of a block whatever the operands are: memory and locals may.
 bool is_divergence_source(Code code) noexcept {
-  return code == Code::Thread || code == Code::Load || code == Code::Get || code == Code::Column ||
-         code == Code::Call || code == Code::Shuffle;
+  return code == Code::ThreadIdx || code == Code::Load || code == Code::Get || code == Code::Column ||
+         code == Code::Call || code == Code::ShuffleXor;
 }
 
 /// Checks of visibility, control flow and order across instructions.
 class Verifier {
  public:
-  explicit Verifier(const Loops& loops)
-      : loops_(loops), visible_(loops.code.size()), differs_(loops.code.size()), is_set_(loops.code.size()) {}
+  explicit Verifier(const LoopProgram& program)
+      : program_(program),
+        visible_(program.code.size()),
+        divergent_(program.code.size()),
+        is_set_(program.code.size()) {}
 
   std::string run() {
-    for (Value v = 0; v < static_cast<Value>(loops_.code.size()); ++v) {
+    for (Value v = 0; v < static_cast<Value>(program_.code.size()); ++v) {
       std::string_view wrong = check_operands(v);
-      if (wrong.empty()) wrong = check_instruction(loops_, v, is_set_);
+      if (wrong.empty()) wrong = check_instruction(program_, v, is_set_);
       if (wrong.empty()) wrong = check_flow(v);
-      if (!wrong.empty()) return fmt::format("%{} {}: {}", v, name(loops_[v].code), wrong);
+      if (!wrong.empty()) return fmt::format("%{} {}: {}", v, name(program_[v].code), wrong);
       define(v);
     }
     if (scopes_.size() > 1) return "a loop or condition has no end";
-    return flagged_ == reported_ ? "" : "a fault is recorded but not reported, or reported but never recorded";
+    return recorded_ == reported_ ? "" : "a fault is recorded but not reported, or reported but never recorded";
   }
 
  private:
   struct Scope {
     Value first;
-    bool diverges;
+    bool is_divergent;
   };
 
-  static std::size_t number(Value v) noexcept { return static_cast<std::size_t>(v); }
+  static std::size_t index(Value v) noexcept { return static_cast<std::size_t>(v); }
 
   void define(Value v) {
-    const Instruction& i = loops_[v];
-    differs_[number(v)] = is_divergence_source(i.code) ||
-                          std::ranges::any_of(i.operands, [&](Value o) { return o != none && differs_[number(o)]; });
-    visible_[number(v)] = i.type.kind != Kind::None;
-    if (i.code == Code::Local && i.operands[0] != none) is_set_[number(v)] = true;
-    if (i.code == Code::Set) is_set_[number(i.operands[0])] = true;
-    if (i.code == Code::Flag) flagged_ |= std::uint64_t{1} << i.attribute;
-    if (i.code == Code::Report) reported_ |= std::uint64_t{1} << i.attribute;
+    const Instruction& i = program_[v];
+    divergent_[index(v)] = is_divergence_source(i.code) ||
+                           std::ranges::any_of(i.operands, [&](Value o) { return o != none && divergent_[index(o)]; });
+    visible_[index(v)] = i.type.kind != Kind::None;
+    if (i.code == Code::Local && i.operands[0] != none) is_set_[index(v)] = true;
+    if (i.code == Code::Set) is_set_[index(i.operands[0])] = true;
+    if (i.code == Code::RecordFault) recorded_ |= std::uint64_t{1} << i.attribute;
+    if (i.code == Code::ReportFault) reported_ |= std::uint64_t{1} << i.attribute;
     if (i.code == Code::Range || i.code == Code::If)
-      scopes_.push_back({v + 1, scopes_.back().diverges || differs_[number(v)]});
+      scopes_.push_back({v + 1, scopes_.back().is_divergent || divergent_[index(v)]});
     if (i.code != Code::End) return;
     const Value opened = scopes_.back().first - 1;
-    for (Value inner = opened; inner < v; ++inner) visible_[number(inner)] = false;
+    for (Value inner = opened; inner < v; ++inner) visible_[index(inner)] = false;
     scopes_.pop_back();
   }
 
   std::string_view check_operands(Value v) const {
-    const Instruction& i = loops_[v];
-    if (i.code != Code::Alu && i.code != Code::Call && i.operands.size() != operand_count(i.code))
+    const Instruction& i = program_[v];
+    if (i.code != Code::Elementwise && i.code != Code::Call && i.operands.size() != operand_count(i.code))
       return "the number of operands is wrong";
     for (std::size_t k = 0; k < i.operands.size(); ++k) {
       const Value o = i.operands[k];
       if (o == none && may_lack(i.code, k)) continue;
       if (o == none) return "an operand is missing";
-      if (o < 0 || o >= v || !visible_[number(o)]) return "an operand is not visible here";
-      if (loops_[o].code == Code::Local && !takes_local(i.code, k)) return "a local is not a value: read it with get";
+      if (o < 0 || o >= v || !visible_[index(o)]) return "an operand is not visible here";
+      if (program_[o].code == Code::Local && !takes_local(i.code, k)) return "a local is not a value: read it with get";
     }
     return "";
   }
 
   static bool may_lack(Code code, std::size_t k) noexcept {
     return (code == Code::Load && k > 1) || (code == Code::Store && k > 2) || code == Code::Local ||
-           ((code == Code::Get || code == Code::Set || code == Code::Flag) && k == 1);
+           ((code == Code::Get || code == Code::Set || code == Code::RecordFault) && k == 1);
   }
   static bool takes_local(Code code, std::size_t k) noexcept {
     return code == Code::Call || ((code == Code::Get || code == Code::Column || code == Code::Set) && k == 0);
@@ -85,10 +88,10 @@ class Verifier {
     switch (code) {
       case Code::Param:
       case Code::Constant:
-      case Code::Thread:
-      case Code::Block:
-      case Code::Blocks:
-      case Code::Threads:
+      case Code::ThreadIdx:
+      case Code::BlockIdx:
+      case Code::GridDim:
+      case Code::BlockDim:
       case Code::Shared:
       case Code::RowCache:
       case Code::Barrier:
@@ -98,7 +101,7 @@ class Verifier {
       case Code::Splat:
       case Code::Low:
       case Code::High:
-      case Code::Shuffle:
+      case Code::ShuffleXor:
       case Code::Local:
       case Code::Opaque:
       case Code::If: return 1;
@@ -112,37 +115,37 @@ class Verifier {
   }
 
   std::string_view check_flow(Value v) const {
-    const Instruction& i = loops_[v];
+    const Instruction& i = program_[v];
     switch (i.code) {
-      case Code::Shuffle:
+      case Code::ShuffleXor:
       case Code::Barrier:
-      case Code::WarpBarrier: return scopes_.back().diverges ? "not in uniform control flow" : "";
+      case Code::WarpBarrier: return scopes_.back().is_divergent ? "not in uniform control flow" : "";
       case Code::Param:
       case Code::Shared: return scopes_.size() == 1 ? "" : "only allowed at the top level";
       case Code::End: return scopes_.size() > 1 ? "" : "end without a range or if";
-      case Code::Flag: return reported_ == 0 ? "" : "the fault has been reported";
-      case Code::Report:
+      case Code::RecordFault: return reported_ == 0 ? "" : "the fault has been reported";
+      case Code::ReportFault:
         if (reported_ >> i.attribute & 1) return "the fault has been reported";
         return scopes_.size() == 1 ? "" : "only allowed at the top level";
       default: return "";
     }
   }
 
-  const Loops& loops_;
-  std::vector<bool> visible_, differs_;
-  std::vector<bool> is_set_;  // of locals: whether an instruction before sets them
+  const LoopProgram& program_;
+  std::vector<bool> visible_, divergent_;
+  std::vector<bool> is_set_;  // whether an earlier instruction sets the local
   std::vector<Scope> scopes_{{0, false}};
-  std::uint64_t flagged_ = 0, reported_ = 0;  // a bit for each fault
+  std::uint64_t recorded_ = 0, reported_ = 0;  // a bit for each fault
 };
 
 }  // namespace
 
-std::string verify(const Loops& loops) { return Verifier(loops).run(); }
+std::string verify(const LoopProgram& program) { return Verifier(program).run(); }
 
-void check([[maybe_unused]] const Loops& loops) {
+void check([[maybe_unused]] const LoopProgram& program) {
 #ifndef NDEBUG
-  if (const std::string wrong = verify(loops); !wrong.empty())
-    throw std::logic_error("Invalid loop IR for kernel " + loops.name + ": " + wrong + "\n" + to_string(loops));
+  if (const std::string wrong = verify(program); !wrong.empty())
+    throw std::logic_error("Invalid loop IR for kernel " + program.name + ": " + wrong + "\n" + to_string(program));
 #endif
 }
 

@@ -114,9 +114,9 @@ class Join {
   /// The smallest position of the largest (or smallest) element; NaN takes precedence.
   TensorRef smallest_position(const RankParts& extremes, const RankParts& positions, DType operand_dtype) const {
     const std::array leaves{gather(extremes, operand_dtype), gather(positions, DType::Int64),
-                            runtime::index_tensor({parts_with_rows(), 1}, mesh_)};
+                            runtime::iota_tensor({parts_with_rows(), 1}, mesh_)};
     Graph g;
-    const Operand value = g.leaf(leaves[0]->dtype, 0), local = g.leaf(DType::Int64, 1), number = g.index(2);
+    const Operand value = g.leaf(leaves[0]->dtype, 0), local = g.leaf(DType::Int64, 1), number = g.iota(2);
     const auto apply = [&](Op op, auto... o) { return g.apply(op, std::array{o...}); };
     const auto constant = [&](std::int64_t v) { return g.constant(DType::Int64, static_cast<std::uint64_t>(v)); };
     const Operand best = g.node(extreme_of(node_.op), leaves[0]->dtype, {&value, 1}, ReduceAxes{leading, true}.bits());
@@ -181,7 +181,7 @@ TensorRef join(const CutCall& c, const Cut& cut, std::span<RankParts> parts) {
   const Shape& shape = c.shapes[static_cast<std::size_t>(cut.node)];
   if (cut.kind == Cut::Kind::Value) return runtime::replicated_over(std::move(parts[0]), c.mesh);
   const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
-  if (n.op == Op::count) return runtime::index_tensor(operand, c.mesh);
+  if (n.op == Op::count) return runtime::iota_tensor(operand, c.mesh);
   const Join join(n, operand, cut.axis, c.mesh, c.expression);
   if (adds(n.op)) return join.sum(std::move(parts[0]), shape);
   return with_shape(facts(n.op).gives_position

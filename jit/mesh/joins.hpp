@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// The replacement of a cut: a replicated tensor of the node's shape. For Op::count it is an index tensor of the
+/// The replacement of a cut: a replicated tensor of the node's shape. For Op::count it is an iota tensor of the
 /// operand's shape, from which each rank computes the count.
 struct Joined {
   runtime::TensorRef value;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int unused = -3;
 
-bool is_tensor(Op op) noexcept { return op == Op::leaf || op == Op::index; }
+bool is_tensor(Op op) noexcept { return op == Op::leaf || op == Op::iota; }
 
 bool is_elementwise(const Graph& graph) noexcept {
   return std::ranges::none_of(graph.nodes(), [](const Node& n) { return is_reshaping(n.op); });
@@ -220,7 +220,7 @@ void place_output(Placements& made, const Graph& graph, std::span<const Shape> s
   if (made.axes[static_cast<std::size_t>(o.node)] != no_axis) return;
   if (axis == no_axis || extent_from_end(shape, axis) == 1)
     placer.take_replicated(o);
-  else if (graph.outputs().size() == 1 && is_elementwise(graph) && graph[o].op != Op::leaf && graph[o].op != Op::index)
+  else if (graph.outputs().size() == 1 && is_elementwise(graph) && graph[o].op != Op::leaf && graph[o].op != Op::iota)
     placer.slice_leaves(extent_from_end(shape, axis), axis);
   else
     placer.take_shard(-1, output, axis);

@@ -205,7 +205,7 @@ class Stages {
     const auto number = static_cast<std::uint32_t>(leaves_.size());
     leaves_.push_back(joined.value);
     if (!joined.counts) return g.cast(g.leaf(joined.value->dtype, number), n.dtype);
-    const Operand elements = g.index(number);
+    const Operand elements = g.iota(number);
     return g.node(n.op, n.dtype, {&elements, 1}, n.attribute);
   }
   Call own_call() const {
@@ -220,7 +220,7 @@ class Stages {
     const auto part = [&](Graph& g, const Node& leaf, int axis) {
       const auto [known, is_new] = numbers.try_emplace({leaf.attribute, axis}, leaves_.size());
       if (is_new) leaves_.push_back(leaves_[leaf.attribute]);
-      return leaf.op == Op::index ? g.index(known->second) : g.leaf(leaf.dtype, known->second);
+      return leaf.op == Op::iota ? g.iota(known->second) : g.leaf(leaf.dtype, known->second);
     };
     Rewriting r(graph_);
     for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {

@@ -61,7 +61,7 @@ class Carrying {
     const bool narrow = is_stored_only(n.dtype);
     switch (n.op) {
       case Op::leaf:
-      case Op::index: {
+      case Op::iota: {
         const Operand leaf = out_.node(n.op, n.dtype, {}, n.attribute);
         return {convert(leaf, compute_dtype(n.dtype)), true, leaf};
       }

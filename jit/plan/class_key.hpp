@@ -15,61 +15,63 @@ namespace sinter::inline v1::jit {
 /// Numbers of elements, and offsets to them, below it fit in 31 bits.
 inline constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
 
-/// How an operand lies over the loop nest.
+/// The layout of an operand over the loop nest.
 enum class Pattern : std::uint8_t {
-  Linear,      // elements follow each other through the whole nest
-  Uniform,     // one element for all
-  Rows,        // elements follow each other through the innermost dim
-  RowUniform,  // one element for each run of the innermost dim
+  Contiguous,       // through the whole nest
+  Uniform,          // one element for all
+  InnerContiguous,  // contiguous along the innermost dim
+  InnerBroadcast,   // one element for each run of the innermost dim
   Strided,
-  Crossed,  // of an input: elements follow each other through the tile dim (KernelClass::tile_dim)
+  Transposed,  // of an input: contiguous along the tile dim (KernelClass::tile_dim)
 };
 
 /// Strides that a kernel over `ndim` dims receives of an operand.
 constexpr int stride_count(Pattern p, int ndim) noexcept {
-  return p == Pattern::Strided || p == Pattern::Crossed   ? ndim
-         : p == Pattern::Rows || p == Pattern::RowUniform ? ndim - 1
-                                                          : 0;
+  return p == Pattern::Strided || p == Pattern::Transposed               ? ndim
+         : p == Pattern::InnerContiguous || p == Pattern::InnerBroadcast ? ndim - 1
+                                                                         : 0;
 }
 
 /// What a lowering needs to know beside the graph.
 ///
 /// The kernel's parameters are 8-byte words: where it may fault, the address of the device's fault word; pointers to
 /// the outputs and inputs; the number of elements; from the innermost dim to the second, its extent (over extent_step)
-/// and its divider (one word, two when wide); for each output and input its first stride_count strides; the scalars in
-/// the order of their nodes; of each index operand its first position; a code for each fault that it may find.
+/// and its fast divisor (one word, two when wide); for each output and input its first stride_count strides; the
+/// scalars in the order of their nodes; of each iota its first element; a code for each fault that it may find.
 ///
-/// In a kernel that reduces, the operands' pointers are followed, where blocks share rows, by one to the parts of each
-/// stage; instead of the count, the numbers of rows and of columns, and where blocks share rows in how many splits each
-/// is cut, the vectors of a split, the blocks that a row has in this launch and the pass that it does, or, where rows
-/// are cached, how many elements each input's part of the row cache has room for. Then, from the innermost dim of the
-/// rows to the second, its extent and its wide divider; the same for the reduced dims; for each output and input its
-/// strides along the rows' dims and along reduced ones (reduced_strides).
+/// In a kernel that reduces, the operands' pointers are followed, if blocks share rows, by one to the partial results
+/// of each stage; instead of the count, the numbers of work items, rows and columns and, if blocks share rows, the
+/// number of splits of a row, the vectors per split, the splits in this launch and its pass or, if rows are cached, the
+/// number of elements of each cached input that the row cache holds. Then, from the innermost dim of the rows to the
+/// second, its extent and its 64-bit fast divisor; the same for the reduced dims; for each output and input its strides
+/// along the rows' dims and along reduced ones (reduced_strides).
 struct KernelClass {
   int ndim = 1;
-  int lanes = 1;                  // elements that a thread handles at once
+  int vector_width = 1;           // elements that a thread loads and computes together
   bool wide = false;              // 64-bit indices
   bool aliased = false;           // an input may share memory with an output
   std::vector<Pattern> patterns;  // outputs, then inputs
-  int reduced = 0;                // of the dims, in a kernel that reduces; there patterns are those along a row, or
-  RowConfig rows = {};            // across rows where lanes are rows; Uniform: one element for a row
-  int tile_dim = -1;              // where some input is crossed: a thread handles `lanes` positions of this dim as well
+  int reduced = 0;                // the number of reduced dims, in a kernel that reduces; its patterns are along a row
+  RowConfig rows = {};            // or, if row_per_element, across rows; Uniform: one element for a row
+  int tile_dim = -1;  // if an input is transposed: a thread processes a square tile of this dim and the innermost one
 
   constexpr bool is_tiled() const noexcept { return tile_dim >= 0; }
 };
 
-/// A warp handles so many tiles along the innermost dim, and so many along the tile dim.
-inline constexpr int warp_tiles_along = 8, warp_tiles_across = 4;
+/// The numbers of tiles that a warp processes along the innermost dim and along the tile dim.
+inline constexpr int warp_tiles_inner = 8, warp_tiles_tile_dim = 4;
 
-/// What the extent of a dim is divided by in the parameters: in a tiled class, the positions that a warp handles.
+/// What the extent of a dim is divided by in the parameters: in a tiled class, the positions that a warp processes.
 constexpr int extent_step(const KernelClass& c, int dim) noexcept {
   if (!c.is_tiled()) return 1;
-  return dim == c.ndim - 1 ? warp_tiles_along * c.lanes : dim == c.tile_dim ? warp_tiles_across * c.lanes : 1;
+  return dim == c.ndim - 1   ? warp_tiles_inner * c.vector_width
+         : dim == c.tile_dim ? warp_tiles_tile_dim * c.vector_width
+                             : 1;
 }
 
 /// Strides along reduced dims that a kernel of the class receives of an operand.
 constexpr int reduced_strides(const KernelClass& c, Pattern p) noexcept {
-  return p == Pattern::Uniform ? 0 : p == Pattern::Linear && !c.rows.across ? c.reduced - 1 : c.reduced;
+  return p == Pattern::Uniform ? 0 : p == Pattern::Contiguous && !c.rows.row_per_element ? c.reduced - 1 : c.reduced;
 }
 
 /// A KernelClass in comparable form. Kernels with more operands than it holds always run as their generic class.
@@ -77,8 +79,8 @@ class ClassKey {
  public:
   static constexpr std::size_t max_operands = 128;
 
-  void set_head(int ndim, int lanes, bool wide, bool aliased) noexcept {
-    words_[0] = static_cast<std::uint64_t>(ndim | lanes << 8 | wide << 16 | aliased << 17);
+  void set_head(int ndim, int width, bool wide, bool aliased) noexcept {
+    words_[0] = static_cast<std::uint64_t>(ndim | width << 8 | wide << 16 | aliased << 17);
   }
   /// After set_head.
   void set_rows(const RowConfig& t, int reduced) noexcept;
@@ -92,21 +94,21 @@ class ClassKey {
     words_[1 + operand / 16] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
   }
   /// After set_head.
-  void set_tile(int dim, int lanes) noexcept {
-    words_[0] = (words_[0] & ~std::uint64_t{0xFF00}) | static_cast<std::uint64_t>(lanes) << 8;
+  void set_tile(int dim, int width) noexcept {
+    words_[0] = (words_[0] & ~std::uint64_t{0xFF00}) | static_cast<std::uint64_t>(width) << 8;
     words_[0] |= static_cast<std::uint64_t>(dim + 1) << tile_at;
   }
   int tile_dim() const noexcept { return static_cast<int>(words_[0] >> tile_at & 15) - 1; }
-  /// The same for all of so many operands: Linear.
-  void set_linear(std::size_t operands) noexcept {
-    static_assert(static_cast<int>(Pattern::Linear) == 0);
+  /// All operands are contiguous.
+  void set_contiguous(std::size_t operands) noexcept {
+    static_assert(static_cast<int>(Pattern::Contiguous) == 0);
     for (std::size_t word = 1; word <= (operands + 15) / 16; ++word) words_[word] = 0;
   }
   Pattern pattern(std::size_t operand) const noexcept {
     return static_cast<Pattern>(words_[1 + operand / 16] >> operand % 16 * 4 & 15);
   }
   int ndim() const noexcept { return static_cast<int>(words_[0] & 0xFF); }
-  int lanes() const noexcept { return static_cast<int>(words_[0] >> 8 & 0xFF); }
+  int vector_width() const noexcept { return static_cast<int>(words_[0] >> 8 & 0xFF); }
   bool wide() const noexcept { return words_[0] >> 16 & 1; }
   bool aliased() const noexcept { return words_[0] >> 17 & 1; }
   bool equals(const ClassKey& o, std::size_t operands) const noexcept {
@@ -126,9 +128,9 @@ class ClassKey {
 struct KernelTraits {
   struct Access {
     DType dtype;
-    bool memory;                  // false for index operands, which are computed
+    bool memory;                  // false for iotas, whose elements are computed
     std::uintptr_t misalignment;  // bits of an address that must be 0 for vectors; none where there are no vectors
-    bool array = false;           // read at computed places
+    bool array = false;           // gathered from
     bool per_row = false;         // one element for each row
   };
   explicit KernelTraits(const Kernel& kernel);
@@ -136,14 +138,14 @@ struct KernelTraits {
   std::vector<Access> operands;  // outputs, then inputs
   int outputs;
   Faults faults;
-  int lanes;                      // 16 bytes of the widest operand, fewer where registers would not suffice
+  int vector_width;               // 16 bytes of the widest operand, fewer where registers would not suffice
   std::optional<RowTraits> rows;  // of a kernel that reduces
 };
 
 /// The narrowest class that holds the nest, without tiles. `aliased`: an input is the same memory as an output.
 ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
-/// The same; tiled where an input lies across the outputs, such as a transposed matrix, and the extents allow it.
+/// The same; tiled if an input is transposed relative to the outputs and the extents allow it.
 ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
 /// The same for a kernel that reduces.

@@ -68,7 +68,7 @@ class EagerRows {
     const Node& n = node(id);
     const auto& slot = slots_[static_cast<std::size_t>(id)];
     if (slot) return graph.leaf(n.dtype, static_cast<std::uint32_t>(leaves.add(*slot, shape(id))));
-    if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array) {
+    if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) {
       const auto kind = n.op == Op::array ? Slot::Kind::Array : Slot::Kind::Leaf;
       return graph.node(n.op, n.dtype, {}, leaves.add({kind, static_cast<std::uint32_t>(n.attribute)}, shape(id)));
     }

@@ -17,8 +17,8 @@ std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noe
 Faults faults_of(const Graph& graph) noexcept {
   Faults faults;
   for (const Node& n : graph.nodes()) {
-    faults.division |= nonzero_operand(graph, n).has_value();
-    faults.position |= has(n.op, Indexes);
+    faults.division_by_zero |= nonzero_operand(graph, n).has_value();
+    faults.index_out_of_range |= has(n.op, Indexes);
   }
   return faults;
 }
@@ -38,7 +38,7 @@ std::string division_message(const Kernel& kernel) {
       operations, kernel.name);
 }
 
-std::string position_message(const Kernel& kernel, const RunFaults* met) {
+std::string index_message(const Kernel& kernel, const RunFaults* met) {
   bool from_end = false;
   for (const Node& n : kernel.graph.nodes()) from_end |= has(n.op, CountsFromEnd);
   const std::string which = met ? fmt::format("index {} is out of range for {} positions", met->value, met->extent)
@@ -54,12 +54,12 @@ std::string position_message(const Kernel& kernel, const RunFaults* met) {
 }  // namespace
 
 std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* met) {
-  return fault == Fault::Division ? division_message(kernel) : position_message(kernel, met);
+  return fault == Fault::DivisionByZero ? division_message(kernel) : index_message(kernel, met);
 }
 
 void throw_fault(const Kernel& kernel, const RunFaults& met) {
-  if (met.division) throw Error(fault_message(kernel, Fault::Division));
-  throw IndexError(fault_message(kernel, Fault::Position, &met));
+  if (met.division_by_zero) throw Error(fault_message(kernel, Fault::DivisionByZero));
+  throw IndexError(fault_message(kernel, Fault::IndexOutOfRange, &met));
 }
 
 }  // namespace sinter::inline v1::jit

@@ -10,16 +10,16 @@
 
 namespace sinter::inline v1::jit {
 
-enum class Fault : std::uint8_t { Division, Position };
-inline constexpr std::array all_faults{Fault::Division, Fault::Position};
+enum class Fault : std::uint8_t { DivisionByZero, IndexOutOfRange };
+inline constexpr std::array all_faults{Fault::DivisionByZero, Fault::IndexOutOfRange};
 
 /// The faults that a kernel may find.
 struct Faults {
-  bool division = false, position = false;
+  bool division_by_zero = false, index_out_of_range = false;
 
-  bool any() const noexcept { return division || position; }
-  bool has(Fault f) const noexcept { return f == Fault::Division ? division : position; }
-  std::size_t count() const noexcept { return std::size_t{division} + std::size_t{position}; }
+  bool any() const noexcept { return division_by_zero || index_out_of_range; }
+  bool has(Fault f) const noexcept { return f == Fault::DivisionByZero ? division_by_zero : index_out_of_range; }
+  std::size_t count() const noexcept { return std::size_t{division_by_zero} + std::size_t{index_out_of_range}; }
 };
 
 /// The faults that a run on the CPU has found, and one of the positions that were out of range.

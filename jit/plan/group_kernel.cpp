@@ -9,7 +9,7 @@ namespace sinter::inline v1::jit {
 
 Slot ValueSlots::operator[](NodeId id) const {
   const Node& n = groups_.node(id);
-  if (n.op == Op::leaf || n.op == Op::index) return {Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)};
+  if (n.op == Op::leaf || n.op == Op::iota) return {Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)};
   if (n.op == Op::array) return {Slot::Kind::Array, static_cast<std::uint32_t>(n.attribute)};
   return {Slot::Kind::Temporary, static_cast<std::uint32_t>(temporaries_[static_cast<std::size_t>(id)])};
 }
@@ -98,7 +98,7 @@ class GroupKernel {
     const Node& n = groups_.node(id);
     if (is_own(id)) return built(in_domain, id) = reduction(id);
     if (n.op == Op::array) return input(id, Indexing::Kept);
-    if (n.op == Op::leaf || n.op == Op::index || groups_.is_boundary(id, static_cast<int>(g_)))
+    if (n.op == Op::leaf || n.op == Op::iota || groups_.is_boundary(id, static_cast<int>(g_)))
       return input(id, space == in_rows                       ? Indexing::Rows
                        : group_.is_per_row(groups_.shape(id)) ? Indexing::Kept
                                                               : Indexing::Domain);
@@ -113,7 +113,7 @@ class GroupKernel {
     kernel_.inputs.push_back(slots_[id]);
     input_indexing_.push_back(indexing);
     const auto number = static_cast<std::uint32_t>(kernel_.inputs.size() - 1);
-    if (n.op == Op::index) return kernel_.graph.index(number);
+    if (n.op == Op::iota) return kernel_.graph.iota(number);
     return n.op == Op::array ? kernel_.graph.array(n.dtype, number) : kernel_.graph.leaf(n.dtype, number);
   }
 

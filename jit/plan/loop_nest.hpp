@@ -15,9 +15,9 @@ inline constexpr int max_dims = max_ndim + 1;
 
 template <class ExtentType>
 struct BasicNestOperand {
-  std::byte* data;               // first element; null for an index operand, whose values are positions
+  std::byte* data;               // first element; null for an iota, whose elements are positions
   ExtentType strides[max_dims];  // in elements, 0 where broadcast; may be negative; only the first ndim are set
-  std::int64_t first;            // for an index operand: the position of its first element; else 0
+  std::int64_t first;            // of an iota: the position of its first element; else 0
 };
 
 /// Dims, outermost first. Extents of 1 are dropped, and adjacent dims are merged if every operand can be traversed with
@@ -26,13 +26,13 @@ struct BasicNestOperand {
 template <class ExtentType>
 struct BasicLoopNest {
   int ndim = 1;
-  bool linear = false;   // one dim, and every operand has stride 1
-  ExtentType numel = 1;  // if 0 there is nothing to do, except in a kernel that reduces
+  bool contiguous = false;  // one dim, and every operand has stride 1
+  ExtentType numel = 1;     // if 0 there is nothing to do, except in a kernel that reduces
   ExtentType extents[max_dims] = {1};
   int outputs = 1;
   // For a kernel that reduces: the number of innermost dims that are reduced; the others form the rows. There is at
   // least one dim of each kind, possibly with extent 1 or 0. Row dims and reduced dims are not merged with each other,
-  // and `linear` is false.
+  // and `contiguous` is false.
   int reduced = 0;
   boost::container::small_vector<BasicNestOperand<ExtentType>, 16> operands;  // the kernel's outputs, then its inputs
 

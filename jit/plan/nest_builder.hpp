@@ -61,7 +61,7 @@ void make_strided_nest(NestOf<Tensor>& nest, std::span<Tensor* const> operands, 
   begin_operands(nest, operands);
   if (output.numel == 1 || is_linear(operands)) {
     nest.ndim = 1;
-    nest.linear = true;
+    nest.contiguous = true;
     nest.extents[0] = output.numel;
     for (auto& o : nest.operands) o.strides[0] = 1;
     return;
@@ -178,7 +178,7 @@ void make_strided_row_nest(NestOf<Tensor>& nest, std::span<Tensor* const> operan
                            const ShapeOf<Tensor>& domain) {
   nest.outputs = static_cast<int>(kernel.outputs.size());
   nest.numel = domain.numel();
-  nest.linear = false;
+  nest.contiguous = false;
   begin_operands(nest, operands);
   nest.ndim = 0;
   add_dims(nest, operands, kernel, domain, false);

@@ -20,12 +20,12 @@ class Matcher {
   Operand operand(Operand o, std::size_t i) const { return graph_.operands(graph_[o])[i]; }
   bool is_of(Operand reduction, Op op, Operand v) const { return is(reduction, op) && operand(reduction, 0) == v; }
 
-  std::optional<OnlineSum> exponentials(Operand sum, Operand distance) const {
-    if (!is(distance, Op::sub)) return std::nullopt;
-    const Operand v = operand(distance, 0), pivot = operand(distance, 1);
-    const Operand lead = finite_of(pivot).value_or(pivot);
-    if (!is_of(lead, Op::amax, v)) return std::nullopt;
-    return OnlineSum{OnlineSum::Kind::Exponentials, sum, lead, pivot, distance};
+  std::optional<OnlineSum> exponentials(Operand sum, Operand deviation) const {
+    if (!is(deviation, Op::sub)) return std::nullopt;
+    const Operand v = operand(deviation, 0), shift = operand(deviation, 1);
+    const Operand base = finite_of(shift).value_or(shift);
+    if (!is_of(base, Op::amax, v)) return std::nullopt;
+    return OnlineSum{OnlineSum::Kind::Exponentials, sum, base, shift, deviation};
   }
 
   /// The operand x if `o` is where(isfinite(x), x, 0).
@@ -36,13 +36,13 @@ class Matcher {
     return finite && graph_[zero].attribute == 0 ? std::optional(x) : std::nullopt;
   }
 
-  std::optional<OnlineSum> squares(Operand sum, Operand distance) const {
-    if (!is(distance, Op::sub)) return std::nullopt;
-    const Operand v = operand(distance, 0), mean = operand(distance, 1);
+  std::optional<OnlineSum> squares(Operand sum, Operand deviation) const {
+    if (!is(deviation, Op::sub)) return std::nullopt;
+    const Operand v = operand(deviation, 0), mean = operand(deviation, 1);
     if (!is(mean, Op::div) || !is_of(operand(mean, 0), Op::sum, v)) return std::nullopt;
     const Operand n = operand(mean, 1);
     if (!is(n, Op::cast) || !is(operand(n, 0), Op::count)) return std::nullopt;
-    return OnlineSum{OnlineSum::Kind::Squares, sum, operand(mean, 0), mean, distance};
+    return OnlineSum{OnlineSum::Kind::Squares, sum, operand(mean, 0), mean, deviation};
   }
 
   const Graph& graph_;

@@ -6,16 +6,16 @@
 
 namespace sinter::inline v1::jit {
 
-/// A sum of a function of v and of another reduction of v, its lead. It is computed in the same pass as the lead,
-/// relative to a pivot, the lead's value so far; when the pivot moves, the sum is rescaled.
+/// A sum of a function of v and of another reduction of v, its base. It is computed in the same pass as the base,
+/// relative to a shift, the base's value so far; when the shift changes, the sum is rescaled.
 struct OnlineSum {
   enum class Kind : std::uint8_t { Exponentials, Squares };
 
   Kind kind;
   Operand sum;
-  Operand lead;      // amax(v) or sum(v)
-  Operand pivot;     // what is subtracted: the maximum, or 0 if that is not finite; the mean
-  Operand distance;  // v - pivot
+  Operand base;       // amax(v) or sum(v)
+  Operand shift;      // the maximum, or 0 if that is not finite; the mean
+  Operand deviation;  // v - shift
 };
 
 /// The OnlineSum of a sum of exp(v - amax(v)), of exp(v - where(isfinite(amax(v)), amax(v), 0)) or of (v - sum(v) /

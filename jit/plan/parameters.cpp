@@ -8,15 +8,15 @@ namespace {
 
 int log2_ceil(std::uint64_t d) noexcept { return d <= 1 ? 0 : std::bit_width(d - 1); }
 
-/// What prelude/base.cuh's Divider holds: multiplier below, shift above. For 0 < d < 2^31.
-std::uint64_t divider(std::uint64_t d) noexcept {
+/// What prelude/base.cuh's FastDivisor holds: multiplier below, shift above. For 0 < d < 2^31.
+std::uint64_t fast_divisor(std::uint64_t d) noexcept {
   const int shift = log2_ceil(d);
   const std::uint64_t multiplier = (((std::uint64_t{1} << shift) - d) << 32) / d + 1;
   return multiplier | static_cast<std::uint64_t>(shift) << 32;
 }
 
-/// The multiplier of a WideDivider. For 0 < d < 2^63.
-std::uint64_t wide_multiplier(std::uint64_t d, int shift) noexcept {
+/// The multiplier of a FastDivisor64. For 0 < d < 2^63.
+std::uint64_t multiplier64(std::uint64_t d, int shift) noexcept {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>((std::uint64_t{1} << shift) - d) << 64) / d + 1);
 }
@@ -25,7 +25,7 @@ std::uint64_t* write_extent(std::uint64_t* words, std::int64_t extent, bool wide
   const auto d = static_cast<std::uint64_t>(extent);
   if (wide) return write_wide_extent(words, extent);
   *words++ = d;
-  *words++ = divider(d);
+  *words++ = fast_divisor(d);
   return words;
 }
 
@@ -35,7 +35,7 @@ std::uint64_t* write_wide_extent(std::uint64_t* words, std::int64_t extent) noex
   const auto d = static_cast<std::uint64_t>(extent);
   const int shift = log2_ceil(d);
   *words++ = d;
-  *words++ = wide_multiplier(d, shift);
+  *words++ = multiplier64(d, shift);
   *words++ = static_cast<std::uint64_t>(shift);
   return words;
 }
@@ -49,7 +49,7 @@ std::size_t nest_word_count(const KernelClass& c) noexcept {
 std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept {
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
   *words++ = static_cast<std::uint64_t>(nest.numel);
-  if (nest.linear && c.ndim == 1) return words;
+  if (nest.contiguous && c.ndim == 1) return words;
   // The generic class has more dims than the nest: the outermost ones have extent 1.
   const int missing = c.ndim - nest.ndim;
   for (int d = c.ndim - 1; d >= 1; --d) {
@@ -94,12 +94,14 @@ std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const 
   const Dims reduced{c.reduced, c.reduced - nest.reduced, of_rows};
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
   if (c.rows.split)
-    for (std::byte* const parts : launch.parts) *words++ = reinterpret_cast<std::uintptr_t>(parts);
-  add(launch.grid.tiles * launch.spread);
+    for (std::byte* const partials : launch.partials) *words++ = reinterpret_cast<std::uintptr_t>(partials);
+  add(launch.grid.row_groups * launch.splits_in_launch);
   add(launch.rows);
   add(launch.columns);
   if (c.rows.split)
-    for (const std::int64_t word : {launch.grid.splits, launch.grid.part, launch.spread, launch.pass}) add(word);
+    for (const std::int64_t word :
+         {launch.grid.splits, launch.grid.vectors_per_split, launch.splits_in_launch, launch.pass})
+      add(word);
   if (c.rows.row_cache) add(launch.row_cache);
   for (int d = rows.count - 1; d >= 1; --d) words = write_extent(words, rows.extent(nest, d), true);
   for (int d = reduced.count - 1; d >= 1; --d) words = write_extent(words, reduced.extent(nest, d), c.wide);

@@ -15,7 +15,7 @@ using Words = boost::container::small_vector<std::uint64_t, 160>;
 /// How many words a nest takes in a class.
 std::size_t nest_word_count(const KernelClass& c) noexcept;
 
-/// Writes the words of a nest for a class that holds it: pointers, count, extents and dividers, strides (the order is
+/// Writes the words of a nest for a class that holds it: pointers, count, extents and divisors, strides (the order is
 /// stated at KernelClass). Returns the end.
 std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept;
 
@@ -23,10 +23,10 @@ std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const Loop
 struct RowLaunch {
   RowGrid grid;
   std::int64_t rows = 0, columns = 0;
-  std::int64_t spread = 1;                 // blocks of a row
-  std::int64_t pass = 0;                   // where blocks share rows: which one
-  std::int64_t row_cache = 0;              // elements of each input's part of the row cache; 0: the block has none
-  std::span<std::byte* const> parts = {};  // of each stage
+  std::int64_t splits_in_launch = 1;  // blocks that process a row in this launch
+  std::int64_t pass = 0;              // the launch's pass, if blocks share rows
+  std::int64_t row_cache = 0;         // elements of each cached input that the row cache holds; 0: there is no cache
+  std::span<std::byte* const> partials = {};  // by stage
 };
 
 /// The same for such a kernel.
@@ -34,12 +34,12 @@ std::size_t row_word_count(const KernelClass& c, std::size_t stages) noexcept;
 std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest,
                               const RowLaunch& launch) noexcept;
 
-/// Writes an extent (> 0) and its WideDivider, three words. Returns the end.
+/// Writes an extent (> 0) and its FastDivisor64, three words. Returns the end.
 std::uint64_t* write_wide_extent(std::uint64_t* words, std::int64_t extent) noexcept;
 
 /// Threads that have work.
 inline std::int64_t thread_count(const KernelClass& c, const LoopNest& nest) noexcept {
-  const int elements = c.is_tiled() ? c.lanes * c.lanes : c.lanes;
+  const int elements = c.is_tiled() ? c.vector_width * c.vector_width : c.vector_width;
   return nest.numel >= elements ? nest.numel / elements : nest.numel;
 }
 

@@ -83,7 +83,7 @@ Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, boo
 std::string kernel_name(const Graph& kernel);
 
 /// The peak number of bytes, per element, of values that are live at the same time when a kernel's nodes run in order;
-/// a leaf is live from its first use. The number of lanes per thread depends on it.
+/// a leaf is live from its first use. The vector width depends on it.
 int live_bytes(const Graph& kernel);
 
 }  // namespace sinter::inline v1::jit

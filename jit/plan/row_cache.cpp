@@ -10,7 +10,7 @@ constexpr std::int64_t warps_of_block = 32;  // at most; each stores one partial
 }  // namespace
 
 std::int64_t variable_bytes(const RowTraits& traits) noexcept {
-  return warps_of_block * traits.loop_part_bytes + aligned_to * traits.loop_stages;
+  return warps_of_block * traits.loop_partial_bytes + aligned_to * traits.loop_stages;
 }
 
 std::int64_t row_cache_extent(std::int64_t columns, int column_bytes, std::int64_t variables,
@@ -23,14 +23,14 @@ std::int64_t row_cache_extent(std::int64_t columns, int column_bytes, std::int64
 
 RowCache::RowCache(const KernelTraits& traits, const KernelClass& c) {
   if (!c.rows.row_cache) return;
-  places_.resize(traits.operands.size());
+  offsets_.resize(traits.operands.size());
   variables_ = variable_bytes(*traits.rows);
   const auto outputs = static_cast<std::size_t>(traits.outputs);
-  for (std::size_t k = outputs; k < places_.size(); ++k) {
+  for (std::size_t k = outputs; k < offsets_.size(); ++k) {
     const KernelTraits::Access& a = traits.operands[k];
     const bool is_loaded = a.memory && !a.array && !a.per_row && c.patterns[k] != Pattern::Uniform;
     if (!is_loaded || !traits.rows->read_again[k - outputs]) continue;
-    places_[k] = column_bytes_;
+    offsets_[k] = column_bytes_;
     column_bytes_ += static_cast<int>(size_of(a.dtype));
   }
 }

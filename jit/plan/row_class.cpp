@@ -7,8 +7,8 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-/// Neighbouring rows from which on threads side by side read whole sectors.
-constexpr std::int64_t least_neighbours = 8;
+/// The number of adjacent rows from which on adjacent threads read whole sectors.
+constexpr std::int64_t min_adjacent_rows = 8;
 
 /// The dims of a nest: those of rows are [0, row_ndim), reduced ones [row_ndim, ndim).
 class RowNest {
@@ -16,32 +16,32 @@ class RowNest {
   RowNest(const KernelTraits& traits, const LoopNest& nest)
       : traits_(traits), nest_(nest), row_ndim_(nest.row_dims()) {}
 
-  /// Whether more bytes lie side by side across rows than along them.
-  bool is_across() const noexcept {
-    if (nest_.extents[row_ndim_ - 1] < least_neighbours) return false;
-    std::size_t across = 0, along = 0;
+  /// Whether more bytes are contiguous across rows than along them.
+  bool is_row_per_element() const noexcept {
+    if (nest_.extents[row_ndim_ - 1] < min_adjacent_rows) return false;
+    std::size_t across_rows = 0, along_rows = 0;
     for (std::size_t k = 0; k < nest_.operands.size(); ++k) {
       if (!is_streamed(k)) continue;
       const std::int64_t* strides = nest_.operands[k].strides;
       if (std::abs(strides[nest_.ndim - 1]) == 1)
-        along += size_of(traits_.operands[k].dtype);
+        along_rows += size_of(traits_.operands[k].dtype);
       else if (std::abs(strides[row_ndim_ - 1]) == 1)
-        across += size_of(traits_.operands[k].dtype);
+        across_rows += size_of(traits_.operands[k].dtype);
     }
-    return across > along;
+    return across_rows > along_rows;
   }
 
-  /// The most lanes of vectors that lie along this dim: of a row, or across rows.
-  int lanes(bool across) const noexcept {
-    const int dim = across ? row_ndim_ - 1 : nest_.ndim - 1;
-    if (!has_neighbours(dim)) return 1;
-    int lanes = traits_.lanes;
-    while (lanes > nest_.extents[dim] && lanes > 1) lanes /= 2;
-    while (lanes > 1 && !is_aligned(dim, lanes, !across && nest_.reduced == 1)) lanes /= 2;
-    return lanes;
+  /// The largest vector width along a row or, if row_per_element, across rows.
+  int vector_width(bool row_per_element) const noexcept {
+    const int dim = row_per_element ? row_ndim_ - 1 : nest_.ndim - 1;
+    if (!has_adjacent_elements(dim)) return 1;
+    int width = traits_.vector_width;
+    while (width > nest_.extents[dim] && width > 1) width /= 2;
+    while (width > 1 && !is_aligned(dim, width, !row_per_element && nest_.reduced == 1)) width /= 2;
+    return width;
   }
 
-  Pattern pattern(std::size_t k, bool across, std::int64_t columns) const noexcept {
+  Pattern pattern(std::size_t k, bool row_per_element, std::int64_t columns) const noexcept {
     const KernelTraits::Access& access = traits_.operands[k];
     if (access.per_row) return Pattern::Uniform;
     const std::int64_t* strides = nest_.operands[k].strides;
@@ -49,7 +49,7 @@ class RowNest {
     if (is_input && columns != 1 &&
         std::all_of(strides + row_ndim_, strides + nest_.ndim, [](auto s) { return s == 0; }))
       return Pattern::Uniform;
-    return strides[across ? row_ndim_ - 1 : nest_.ndim - 1] == 1 ? Pattern::Linear : Pattern::Strided;
+    return strides[row_per_element ? row_ndim_ - 1 : nest_.ndim - 1] == 1 ? Pattern::Contiguous : Pattern::Strided;
   }
 
   /// Whether offsets along a row need 64 bits.
@@ -74,14 +74,14 @@ class RowNest {
     return a.memory && !a.array && !a.per_row;
   }
 
-  bool has_neighbours(int dim) const noexcept {
+  bool has_adjacent_elements(int dim) const noexcept {
     for (std::size_t k = 0; k < nest_.operands.size(); ++k)
       if (is_streamed(k) && nest_.operands[k].strides[dim] == 1) return true;
     return false;
   }
 
-  bool is_aligned(int dim, int lanes, bool may_have_tail) const noexcept {
-    const auto misaligned = [&](std::int64_t n) { return (n & (lanes - 1)) != 0; };
+  bool is_aligned(int dim, int width, bool may_have_tail) const noexcept {
+    const auto misaligned = [&](std::int64_t n) { return (n & (width - 1)) != 0; };
     if (!may_have_tail && misaligned(nest_.extents[dim])) return false;
     for (std::size_t k = 0; k < nest_.operands.size(); ++k) {
       if (!is_streamed(k)) continue;
@@ -90,7 +90,7 @@ class RowNest {
         if (k < static_cast<std::size_t>(nest_.outputs)) return false;  // vectors are not scattered
         continue;
       }
-      const auto bytes = static_cast<std::uintptr_t>(lanes) * size_of(traits_.operands[k].dtype);
+      const auto bytes = static_cast<std::uintptr_t>(width) * size_of(traits_.operands[k].dtype);
       if (reinterpret_cast<std::uintptr_t>(o.data) & (bytes - 1)) return false;
       for (int d = 0; d < nest_.ndim; ++d)
         if (d != dim && misaligned(o.strides[d])) return false;
@@ -108,18 +108,19 @@ class RowNest {
 ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
   const RowNest rows(traits, nest);
   const std::int64_t columns = nest.columns();
-  RowSizes sizes{.rows = nest.rows(), .columns = columns, .lanes = 1, .across = rows.is_across()};
-  if (const RowConfig* chosen = overriding_rows()) sizes.across = chosen->across;
-  sizes.lanes = rows.lanes(sizes.across);
+  RowSizes sizes{
+      .rows = nest.rows(), .columns = columns, .vector_width = 1, .row_per_element = rows.is_row_per_element()};
+  if (const RowConfig* chosen = overriding_rows()) sizes.row_per_element = chosen->row_per_element;
+  sizes.vector_width = rows.vector_width(sizes.row_per_element);
   ClassKey key;
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
-    const Pattern p = rows.pattern(k, sizes.across, columns);
+    const Pattern p = rows.pattern(k, sizes.row_per_element, columns);
     key.set_pattern(k, p);
     sizes.strided |= p == Pattern::Strided && k >= static_cast<std::size_t>(nest.outputs);
   }
   RowScheme scheme = choose_rows(*traits.rows, sizes);
   if (scheme.text.split && aliased && !traits.rows->shares_rows) scheme.text.split = false;
-  key.set_head(nest.ndim, scheme.lanes, rows.is_wide(columns), aliased);
+  key.set_head(nest.ndim, scheme.vector_width, rows.is_wide(columns), aliased);
   key.set_rows(scheme.text, nest.reduced);
   return key;
 }

@@ -39,7 +39,7 @@ std::vector<NodeId> merged(const std::vector<NodeId>& a, const std::vector<NodeI
   return both;
 }
 
-bool is_tensor(const Node& n) { return n.op == Op::leaf || n.op == Op::index || n.op == Op::array; }
+bool is_tensor(const Node& n) { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
 
 bool fits_in(const Shape& shape, const Shape& whole) {
   Shape merged = shape;
@@ -160,7 +160,7 @@ std::vector<Fit> RowGroups::fits(const Closure& c, std::size_t g) const {
       const bool keeps = ReduceAxes::of(n.attribute).keeps;
       f.domain &= keeps || group.is_leading();
       f.rows &= !keeps || shape(id).empty();
-    } else if (is_boundary(id, static_cast<int>(g)) || n.op == Op::leaf || n.op == Op::index) {
+    } else if (is_boundary(id, static_cast<int>(g)) || n.op == Op::leaf || n.op == Op::iota) {
       f.element = !group.is_per_row(shape(id));
     } else {
       for (const Operand o : values_of(id)) {

@@ -25,7 +25,7 @@ RowPasses::RowPasses(const Kernel& k, bool online) : kernel(k), stages(k, online
     const auto needed = backward_slice(graph, pass.wanted, [&](std::size_t i) { return stages.per_row[i]; });
     for (std::size_t i = 0; i < needed.size(); ++i) {
       const Node& n = graph.nodes()[i];
-      if (needed[i] && (n.op == Op::leaf || n.op == Op::index) && is_element_input(n.attribute))
+      if (needed[i] && (n.op == Op::leaf || n.op == Op::iota) && is_element_input(n.attribute))
         pass.inputs[n.attribute] = true;
     }
   }
@@ -35,7 +35,7 @@ int RowPasses::reads(std::size_t input) const noexcept {
   return static_cast<int>(std::ranges::count_if(passes, [&](const RowPass& w) { return w.inputs[input]; }));
 }
 
-int part_size(const RowPasses& passes, int stage, bool wide) noexcept {
+int partial_size(const RowPasses& passes, int stage, bool wide) noexcept {
   int bytes = 0, widest = 1;
   const auto add = [&](int size) {
     bytes = (bytes + size - 1) / size * size + size;

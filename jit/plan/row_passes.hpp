@@ -10,7 +10,7 @@ namespace sinter::inline v1::jit {
 struct RowPass {
   std::vector<Operand> wanted;      // computed for each element: operands of the stage's reductions, or outputs
   std::vector<Operand> reductions;  // of the stage, in node order, without online sums
-  std::vector<OnlineSum> online;    // of the stage: they read the same elements as their leads
+  std::vector<OnlineSum> online;    // of the stage: they read the same elements as their bases
   std::vector<bool> inputs;         // for each of the kernel's inputs: whether the pass reads its elements
 };
 
@@ -29,7 +29,7 @@ struct RowPasses {
   int reads(std::size_t input) const noexcept;
   /// Whether a thread should keep the input's elements for the whole row: those that several passes read, or all of
   /// them if there is only one pass.
-  bool is_kept(std::size_t input) const noexcept { return reads(input) > (passes.size() > 1 ? 1 : 0); }
+  bool keeps_in_registers(std::size_t input) const noexcept { return reads(input) > (passes.size() > 1 ? 1 : 0); }
 
   const Kernel& kernel;
   RowStages stages;
@@ -39,7 +39,7 @@ struct RowPasses {
 
 /// Size in bytes of a stage's partial results, as in its struct in CUDA text: the value of each reduction; the position
 /// too for argmax and argmin, a 64-bit integer if `wide`; the four members of Moments for an online sum of squares.
-int part_size(const RowPasses& passes, int stage, bool wide) noexcept;
+int partial_size(const RowPasses& passes, int stage, bool wide) noexcept;
 
 /// The nodes that these values depend on, including themselves; the search does not continue past a node for which
 /// stops(node) holds.

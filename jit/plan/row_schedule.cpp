@@ -73,7 +73,7 @@ class RowScheduler {
       }
       operands.clear();
       for (const Operand o : groups_.values_of(id)) operands.push_back(built[c.place(o.node)]);
-      if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array)
+      if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array)
         made = graph.node(n.op, n.dtype, {}, leaves.add(slots_[id], groups_.shape(id)));
       else if (n.op == Op::broadcast_like)
         made = in_shape_of(graph, operands[0], id, leaves);
@@ -92,7 +92,7 @@ class RowScheduler {
       materialize(source);
       const auto number = static_cast<std::uint32_t>(leaves.add(slots_[source], groups_.shape(source)));
       const Node& tensor = groups_.node(source);
-      value = beside(graph, value, tensor.op == Op::index ? graph.index(number) : graph.leaf(tensor.dtype, number));
+      value = beside(graph, value, tensor.op == Op::iota ? graph.iota(number) : graph.leaf(tensor.dtype, number));
     }
     return value;
   }

@@ -5,7 +5,7 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::index; }
+bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::iota; }
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void RowStages::join(const Graph& graph) {
     if (!combines(graph.nodes()[i])) continue;
     Stage& of = stages[static_cast<std::size_t>(stage[i])];
     const auto sum = online_sum(graph, {static_cast<NodeId>(i), 0});
-    if (sum && stage_of(sum->lead) + 1 == stage[i])
+    if (sum && stage_of(sum->base) + 1 == stage[i])
       of.sums.push_back(*sum);
     else
       of.joins = false;

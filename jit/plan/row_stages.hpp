@@ -9,7 +9,7 @@ namespace sinter::inline v1::jit {
 
 /// Each stage is one pass over a row that ends with the results of its reductions, which later stages read. If outputs
 /// have a value per element, a final pass after the last stage computes them. With `online`, sums that can be computed
-/// in their lead's pass (OnlineSum) are, if that saves a pass.
+/// in their base's pass (OnlineSum) are, if that saves a pass.
 struct RowStages {
   explicit RowStages(const Kernel& kernel, bool online = false);
 
@@ -23,7 +23,7 @@ struct RowStages {
   bool passes_after = false;  // whether there is a final pass
   std::vector<bool> per_row;
   std::vector<int> stage;
-  std::vector<OnlineSum> online;  // sums that are computed in the stage of their lead
+  std::vector<OnlineSum> online;  // sums that are computed in the stage of their base
 
  private:
   void join(const Graph& graph);

@@ -238,7 +238,7 @@ class Scheduler {
     kernel.inputs.push_back(slot);
     const auto number = static_cast<std::uint32_t>(kernel.inputs.size() - 1);
     switch (n.op) {
-      case Op::index: return kernel.graph.index(number);
+      case Op::iota: return kernel.graph.iota(number);
       case Op::array: return kernel.graph.array(n.dtype, number);
       default: return kernel.graph.leaf(n.dtype, number);
     }
@@ -250,7 +250,7 @@ class Scheduler {
     NodeState& s = state(id);
     if (s.built_in == kernel_index()) return s.built;
     const Node& n = node(id);
-    if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array) {
+    if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) {
       const Slot::Kind kind = n.op == Op::array ? Slot::Kind::Array : Slot::Kind::Leaf;
       s.built = import_input(kernel, n, {kind, static_cast<std::uint32_t>(n.attribute)});
     } else if (s.free) {

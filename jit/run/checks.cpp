@@ -71,8 +71,8 @@ void check_output(const TensorImpl& to, const Shape& shape, Device device) {
         fmt::format("output with shape {} doesn't match the broadcast shape {}\n  the output is {}\n  An output "
                     "must have the result's shape, or one that the result broadcasts to",
                     to_string(to.shape), to_string(shape), runtime::describe(to)));
-  if (runtime::is_index(to))
-    throw Error(fmt::format("{} is an index tensor: it has no memory and cannot be written to", runtime::describe(to)));
+  if (runtime::lacks_memory(to))
+    throw Error(fmt::format("{} is an iota tensor: it has no memory and cannot be written to", runtime::describe(to)));
   if (overlaps_itself(to))
     throw Error(
         fmt::format("unsupported operation: more than one element of the written-to tensor refers to a single memory "

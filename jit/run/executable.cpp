@@ -62,7 +62,7 @@ struct Executable::Variant {
         loaded(new Loaded[device_count]) {}
 
   struct Loaded {
-    KernelPlace place;
+    KernelSlot slot;
     std::int64_t blocks = 0;  // that the device runs at once; set once, before the kernel is published
   };
 
@@ -94,7 +94,7 @@ Executable::Executable(const Kernel& kernel) : kernel_(kernel), traits_(kernel) 
   for (const Node& n : kernel.graph.nodes())
     if (n.op == Op::scalar) scalars_.push_back({scalar_use(n), n.dtype});
   for (std::size_t k = 0; k < traits_.operands.size(); ++k)
-    if (!traits_.operands[k].memory) index_operands_.push_back(k);
+    if (!traits_.operands[k].memory) iotas_.push_back(k);
   retired_.push_back(std::make_unique<const Variants>());
   variants_.store(retired_.back().get(), std::memory_order_release);
 }
@@ -167,10 +167,10 @@ RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) 
   plan.rows = nest.rows(), plan.columns = nest.columns();
   const bool row_caches =
       !device.is_cpu() && RowCache(traits_, c).extent(plan.columns, gpu_at(device).shared_per_block()) > 0;
-  const RowScheme scheme{c.rows, c.lanes};
+  const RowScheme scheme{c.rows, c.vector_width};
   plan.scheme = describe(scheme, row_grid(scheme, plan.rows, plan.columns), row_caches);
-  plan.passes = static_cast<std::int64_t>(RowPasses(kernel_, !c.rows.kept && !device.is_cpu()).passes.size());
-  plan.rereads = !c.rows.kept && !row_caches;
+  plan.passes = static_cast<std::int64_t>(RowPasses(kernel_, !c.rows.in_registers && !device.is_cpu()).passes.size());
+  plan.rereads = !c.rows.in_registers && !row_caches;
   if (c.rows.split) plan.launches = RowStages(kernel_, true).count + 1;
   return plan;
 }
@@ -178,18 +178,18 @@ RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
   const std::lock_guard lock(v.loading.get());  // held for long, so forking must stay possible
   Variant::Loaded& loaded = v.loaded[index];
-  if (void* known = loaded.place.find()) return known;
+  if (void* known = loaded.slot.find()) return known;
   const auto begin = std::chrono::steady_clock::now();
   const runtime::KernelSource s = text(v.kernel_class);
   const LoadedKernel kernel = load_kernel(s, device);
   if (loaded.blocks == 0) {
     const int threads = kernel_.rows ? v.kernel_class.rows.block : static_cast<int>(cuda::block_threads);
-    const int resident = std::max(device.resident_blocks(kernel.function, threads), 1);
+    const int resident = std::max(device.max_active_blocks(kernel.function, threads), 1);
     loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   remember({s.name, Device(static_cast<int>(index)), device.binary_tag(), kernel.origin, took.count()});
-  loaded.place.put(kernel.ready);
+  loaded.slot.put(kernel.ready);
   return kernel.function.handle();
 }
 
@@ -233,14 +233,14 @@ RunFaults Executable::traced_on_cpu(const LoopNest& nest, const Scalar* scalars)
 std::uint32_t Executable::fault_code(Fault fault) const {
   std::atomic<std::uint32_t>& code = fault_codes_[static_cast<std::size_t>(fault)];
   if (!code.load(std::memory_order_relaxed))
-    code = runtime::fault_code(fault_message(kernel_, fault), fault == Fault::Position);
+    code = runtime::fault_code(fault_message(kernel_, fault), fault == Fault::IndexOutOfRange);
   return code.load(std::memory_order_relaxed);
 }
 
 /// Compiles and loads the kernel if necessary.
 void* Executable::function(Variant& v, runtime::GpuBackend& gpu, Device device) const {
   const auto index = static_cast<std::size_t>(device.index());
-  void* const known = v.loaded[index].place.find();
+  void* const known = v.loaded[index].slot.find();
   if (!known) [[unlikely]]
     return load(v, gpu, index);
   ThreadStats::count(stats().memory_hits);
@@ -255,7 +255,7 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   void* const loaded_function = function(v, gpu, device);
   const Variant::Loaded& loaded = v.loaded[static_cast<std::size_t>(device.index())];
   const bool may_fault = traits_.faults.any();
-  Words words(v.nest_words + scalars_.size() + index_operands_.size() + may_fault + traits_.faults.count(),
+  Words words(v.nest_words + scalars_.size() + iotas_.size() + may_fault + traits_.faults.count(),
               boost::container::default_init);
   std::uint64_t* word = words.data();
   if (may_fault) {
@@ -265,7 +265,7 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
       if (traits_.faults.has(f)) *code++ = fault_code(f);
   }
   word = write_scalars(write_nest(word, v.kernel_class, nest), scalars);
-  for (const std::size_t k : index_operands_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
+  for (const std::size_t k : iotas_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
   gpu.launch({.function = loaded_function,
               .grid = blocks_for(thread_count(v.kernel_class, nest), loaded.blocks),
               .block = cuda::block_threads,
@@ -280,22 +280,22 @@ class Executable::Workspace {
  public:
   Workspace(const Kernel& kernel, const KernelClass& c, const RowLaunch& launch, Device device) {
     if (!c.rows.split) return;
-    const RowPasses passes(kernel, !c.rows.kept);
+    const RowPasses passes(kernel, !c.rows.in_registers);
     std::vector<std::int64_t> begins;
     std::int64_t bytes = 0;
     for (int s = 0; s < passes.stages.count; ++s) {
       begins.push_back(bytes);
-      bytes += (launch.rows * launch.grid.splits * part_size(passes, s, c.wide) + 255) / 256 * 256;
+      bytes += (launch.rows * launch.grid.splits * partial_size(passes, s, c.wide) + 255) / 256 * 256;
     }
     memory_ = runtime::empty(Shape{bytes}, DType::UInt8, device);
-    for (const std::int64_t begin : begins) parts_.push_back(memory_->data + begin);
+    for (const std::int64_t begin : begins) partials_.push_back(memory_->data + begin);
   }
-  std::span<std::byte* const> parts() const noexcept { return parts_; }
+  std::span<std::byte* const> partials() const noexcept { return partials_; }
   runtime::Use use() const noexcept { return {memory_ ? memory_->buffer.get() : nullptr, true}; }
 
  private:
   runtime::TensorRef memory_;
-  std::vector<std::byte*> parts_;
+  std::vector<std::byte*> partials_;
 };
 
 void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const {
@@ -305,30 +305,31 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
   runtime::GpuBackend& gpu = gpu_at(device);
   Variant& v = variant(nest, aliased);
   const KernelClass& c = v.kernel_class;
-  launch.grid = row_grid({c.rows, c.lanes}, launch.rows, launch.columns);
+  launch.grid = row_grid({c.rows, c.vector_width}, launch.rows, launch.columns);
   launch.row_cache = v.row_cache.extent(launch.columns, gpu.shared_per_block());
   const Workspace workspace(kernel_, c, launch, device);
-  launch.parts = workspace.parts();
+  launch.partials = workspace.partials();
   const runtime::Use uses[] = {workspace.use()};
   const runtime::DependencyGuard ordered(device, std::span(uses, c.rows.split ? 1 : 0));
-  const std::int64_t launches = c.rows.split ? static_cast<std::int64_t>(launch.parts.size()) + 1 : 1;
+  const std::int64_t launches = c.rows.split ? static_cast<std::int64_t>(launch.partials.size()) + 1 : 1;
   void* const loaded_function = function(v, gpu, device);
   const std::int64_t resident =
       v.loaded[static_cast<std::size_t>(device.index())].blocks * c.rows.block / launch.grid.block;
-  const std::size_t pointers = nest.operands.size() + launch.parts.size() + traits_.faults.any();
-  Words words(v.nest_words + traits_.faults.any() + scalars_.size() + index_operands_.size() + traits_.faults.count(),
+  const std::size_t pointers = nest.operands.size() + launch.partials.size() + traits_.faults.any();
+  Words words(v.nest_words + traits_.faults.any() + scalars_.size() + iotas_.size() + traits_.faults.count(),
               boost::container::default_init);
   for (; launch.pass < launches; ++launch.pass) {
     const bool last = launch.pass + 1 == launches;
-    launch.spread = last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
+    launch.splits_in_launch = last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
     std::uint64_t* word = words.data();
     if (traits_.faults.any()) *word++ = gpu.fault_word();
     word = write_scalars(write_row_nest(word, c, nest, launch), scalars);
-    for (const std::size_t k : index_operands_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
+    for (const std::size_t k : iotas_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
     for (const Fault f : all_faults)
       if (traits_.faults.has(f)) *word++ = fault_code(f);
     gpu.launch({.function = loaded_function,
-                .grid = static_cast<unsigned>(std::clamp<std::int64_t>(launch.grid.tiles * launch.spread, 1, resident)),
+                .grid = static_cast<unsigned>(
+                    std::clamp<std::int64_t>(launch.grid.row_groups * launch.splits_in_launch, 1, resident)),
                 .block = launch.grid.block,
                 .shared = static_cast<unsigned>(v.row_cache.bytes(launch.row_cache)),
                 .words = {words.data(), words.size()},

@@ -82,7 +82,7 @@ class Executable {
   const Kernel& kernel_;
   const KernelTraits traits_;
   std::vector<ScalarSlot> scalars_;
-  std::vector<std::size_t> index_operands_;
+  std::vector<std::size_t> iotas_;
   mutable std::array<std::atomic<std::uint32_t>, all_faults.size()> fault_codes_{};  // 0: not assigned yet
   mutable std::mutex mutex_;  // for adding the CPU's program or a variant
   mutable std::atomic<const CpuProgram*> on_cpu_{nullptr};

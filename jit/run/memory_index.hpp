@@ -8,7 +8,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// Arrays by the addresses that they span. Those without memory of their own, such as index tensors and tensors on a
+/// Arrays by the addresses that they span. Those without memory of their own, such as iota tensors and tensors on a
 /// mesh, may share memory with any.
 class MemoryIndex {
  public:

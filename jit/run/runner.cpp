@@ -34,7 +34,7 @@ using Targets = small_vector<Target, 2>;
 TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   if (call.runs) return runtime::empty(shape, dtype, call.device);
   constexpr std::uintptr_t aligned_address = 4096;
-  TensorRef t = runtime::index_tensor(shape, call.device);
+  TensorRef t = runtime::iota_tensor(shape, call.device);
   t->dtype = dtype;
   t->data = reinterpret_cast<std::byte*>(aligned_address);
   return t;

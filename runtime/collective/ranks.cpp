@@ -42,8 +42,8 @@ void Ranks::check_array(std::string_view call, const TensorRef& array, int rank)
   if (array->device != (*this)[rank])
     throw DeviceError(fmt::format("{}: the array of {} is {}; it must be on that rank's device", describe(call),
                                   describe(rank), runtime::describe(*array)));
-  if (is_index(*array))
-    throw Error(fmt::format("{}: the array of {} is an index tensor without memory: evaluate it first", describe(call),
+  if (lacks_memory(*array))
+    throw Error(fmt::format("{}: the array of {} is an iota tensor without memory: evaluate it first", describe(call),
                             describe(rank)));
   if (!array->contiguous)
     throw Error(fmt::format("{}: the array of {}, {} with strides {}, is not contiguous: copy it first", describe(call),

@@ -121,7 +121,7 @@ class CudaGpu final : public GpuBackend {
   Function load(const std::string& binary, const std::string& name) override;
   std::uint64_t fault_word() override { return fault_word_.address(context_); }
   void raise_fault() const override { fault_word_.raise(device_); }
-  int resident_blocks(const Function& function, int threads) override;
+  int max_active_blocks(const Function& function, int threads) override;
   void launch(const Launch& launch) override;
 
  private:
@@ -344,7 +344,7 @@ Function CudaGpu::load(const std::string& binary, const std::string& name) {
   return retired_->share(kernel);
 }
 
-int CudaGpu::resident_blocks(const Function& function, int threads) {
+int CudaGpu::max_active_blocks(const Function& function, int threads) {
   const auto& kernel = *static_cast<const LoadedKernel*>(function.handle());
   const Current current(context_);
   int blocks = 0;

@@ -42,8 +42,8 @@ class TracedGpu final : public GpuBackend {
   std::string compile(const KernelSource& source) override { return gpu_->compile(source); }
   std::uint64_t fault_word() override { return gpu_->fault_word(); }
   void raise_fault() const override { gpu_->raise_fault(); }
-  int resident_blocks(const Function& function, int threads) override {
-    return gpu_->resident_blocks(kernel_of(function.handle()).function, threads);
+  int max_active_blocks(const Function& function, int threads) override {
+    return gpu_->max_active_blocks(kernel_of(function.handle()).function, threads);
   }
 
   void upload(void* to, const void* host, std::size_t bytes) override {

@@ -235,7 +235,7 @@ int main(void) {
   i = fork();
   if (i == 0) _exit(fused_launch(0, memory, memory + 16, memory + 32, 8));
   waitpid(i, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == K_FORKED ? 0 : 2;
+  return WIFEXITED(status) && WEXITSTATUS(status) == K_AFTER_FORK ? 0 : 2;
 }
 )");
   if (run(at + "echo 'int main(void) { return 0; }' > t.c && " + c_compiler() +
@@ -288,10 +288,10 @@ std::string message(F make) {
 TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   using ::testing::HasSubstr;
   const auto of = [](LibraryOptions options) { return message([&] { return write({exported_fused()}, options); }); };
-  EXPECT_THAT(of({.name = "a b"}), HasSubstr("library \"a b\" is no name in C"));
-  EXPECT_THAT(of({.name = ""}), HasSubstr("is no name in C"));
+  EXPECT_THAT(of({.name = "a b"}), HasSubstr("library \"a b\" is not a valid name"));
+  EXPECT_THAT(of({.name = ""}), HasSubstr("is not a valid name"));
   EXPECT_THAT(of({.name = "int"}), HasSubstr("library \"int\" is taken by C"));
-  EXPECT_THAT(of({.name = "k", .prefix = "9"}), HasSubstr("prefix \"9\" is no name in C"));
+  EXPECT_THAT(of({.name = "k", .prefix = "9"}), HasSubstr("prefix \"9\" is not a valid name"));
   EXPECT_THAT(of({.name = "k", .prefix = "my__"}), HasSubstr("single underscores"));
   EXPECT_THAT(of({.name = "k", .prefix = "sinter_"}), HasSubstr("is taken"));
   EXPECT_THAT(of({.name = "k", .architectures = {9}}),
@@ -305,15 +305,15 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   };
   EXPECT_THAT(
       message([&] { return write({kernel("Error")}, {.name = "k", .architectures = {}, .cpp_wrapper = true}); }),
-      HasSubstr("the wrapper's class"));
+      HasSubstr("is used by the C++ wrapper"));
   for (const char* const word : {"while", "thread_local", "co_await", "typeof", "stdin"})
     EXPECT_THAT(message([&] { return write({kernel(word)}, {.name = "k"}); }), HasSubstr("is taken")) << word;
-  EXPECT_THAT(message([&] { return write({kernel("INT64_MAX")}, {.name = "k"}); }), HasSubstr("begins as macros"));
+  EXPECT_THAT(message([&] { return write({kernel("INT64_MAX")}, {.name = "k"}); }), HasSubstr("collide with a macro"));
   const auto together = [&](const char* a, const char* b) {
     return message([&] { return write({kernel(a), kernel(b)}, {.name = "k", .architectures = {}}); });
   };
   EXPECT_THAT(together("a", "a"), HasSubstr("two kernels of the library are called a"));
-  EXPECT_THAT(together("a", "a_launch"), HasSubstr("is called as functions of kernel a are"));
+  EXPECT_THAT(together("a", "a_launch"), HasSubstr("collides with functions generated for kernel a"));
   EXPECT_THAT(together("a_dlpack", "a"), HasSubstr("choose another name"));
   EXPECT_EQ(together("a", "ab_launch"), "nothing was thrown");
   const Exported files = write({exported_fused()}, {.name = "k", .architectures = {}});

@@ -94,8 +94,8 @@ TEST_F(ExportModulesTest, SaysThatAForkHasNoDriver) {
   std::vector<float> in(8, 1.0f), host(8);
   const auto go = [&] { return launch(nullptr, out.data(), x.data(), 8); };
   ASSERT_EQ(go(), ok);
-  EXPECT_EQ(in_child([&] { return go(); }), forked);
-  EXPECT_EQ(in_child([&] { return own.get<int()>("own_load")(); }), forked);
+  EXPECT_EQ(in_child([&] { return go(); }), after_fork);
+  EXPECT_EQ(in_child([&] { return own.get<int()>("own_load")(); }), after_fork);
   EXPECT_EQ(in_child([&] { return own.get<int()>("own_unload")(); }), ok);
   EXPECT_EQ(in_child([&] { return own.get<const char*(int)>("own_error_text")(driver_error + 1) == nullptr; }), 0);
   EXPECT_EQ(in_child([&] { return own.get<int(float*, const float*, Long)>("own_cpu")(host.data(), in.data(), 8); }),
@@ -107,7 +107,7 @@ TEST_F(ExportModulesTest, SaysThatAForkHasNoDriver) {
     driver().use_context(0);
     while (!done) (void)own.get<int()>("own_load")();
   });
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(in_child([&] { return go(); }), forked);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(in_child([&] { return go(); }), after_fork);
   done = true;
   other.join();
 }
@@ -132,24 +132,24 @@ class ExportFileTest : public ExportModulesTest {
 
 TEST_F(ExportFileTest, IsReadAtRunTime) {
   EXPECT_EQ(own.files.files.at("own.c").find("virtual image"), std::string::npos);
-  EXPECT_EQ(go(), not_open);
+  EXPECT_EQ(go(), file_not_open);
   float in = 1, host = 0;
   EXPECT_EQ(own.get<int(float*, const float*, Long)>("own_cpu")(&host, &in, 1), ok);
   EXPECT_EQ(own.get<int(const char*)>("own_open")(nullptr), null_pointer);
-  EXPECT_EQ(open(own.folder.file("none")), no_file);
-  EXPECT_EQ(open(own.folder.path().string()), no_file);  // a folder
-  EXPECT_EQ(open(changed("short", [](std::string& b) { b.pop_back(); })), other_file);
-  EXPECT_EQ(open(changed("empty", [](std::string& b) { b.clear(); })), other_file);
-  EXPECT_EQ(open(changed("long", [](std::string& b) { b += '\0'; })), other_file);
-  EXPECT_EQ(open(changed("bit", [](std::string& b) { b[b.size() / 2] ^= 1; })), other_file);
-  EXPECT_EQ(go(), not_open);
+  EXPECT_EQ(open(own.folder.file("none")), file_unreadable);
+  EXPECT_EQ(open(own.folder.path().string()), file_unreadable);  // a folder
+  EXPECT_EQ(open(changed("short", [](std::string& b) { b.pop_back(); })), file_mismatch);
+  EXPECT_EQ(open(changed("empty", [](std::string& b) { b.clear(); })), file_mismatch);
+  EXPECT_EQ(open(changed("long", [](std::string& b) { b += '\0'; })), file_mismatch);
+  EXPECT_EQ(open(changed("bit", [](std::string& b) { b[b.size() / 2] ^= 1; })), file_mismatch);
+  EXPECT_EQ(go(), file_not_open);
   EXPECT_EQ(open(own.folder.file("own.fatbin")), ok);
   const std::string other(own.files.files.at("own.fatbin").size() + 1,
                           'x');  // where the file's memory was, if it had been freed
   EXPECT_EQ(go(), ok);
   EXPECT_TRUE(same_bits(out, Tensor<float>(x * 2.0f)));
   EXPECT_EQ(open(own.folder.file("own.fatbin")), ok);
-  EXPECT_EQ(open(own.folder.file("bit")), other_file);
+  EXPECT_EQ(open(own.folder.file("bit")), file_mismatch);
   EXPECT_EQ(go(), ok);
 }
 
@@ -163,7 +163,7 @@ TEST_F(ExportFileTest, IsGivenBack) {
     close();
     EXPECT_EQ(go(), ok);  // it is loaded
     EXPECT_EQ(unload(), ok);
-    EXPECT_EQ(go(), not_open);
+    EXPECT_EQ(go(), file_not_open);
   }
   const std::string& bytes = own.files.files.at("own.fatbin");
   std::vector<std::uint64_t> memory(bytes.size() / 8 + 1);
@@ -173,7 +173,7 @@ TEST_F(ExportFileTest, IsGivenBack) {
   close();  // frees nothing of the library's
   EXPECT_EQ(unload(), ok);
   memory.clear();
-  EXPECT_EQ(go(), not_open);
+  EXPECT_EQ(go(), file_not_open);
 }
 
 TEST_F(ExportFileTest, IsTakenFromMemory) {
@@ -182,7 +182,7 @@ TEST_F(ExportFileTest, IsTakenFromMemory) {
   std::memcpy(memory.data(), bytes.data(), bytes.size());
   auto* const use = own.get<int(const void*, std::size_t)>("own_use");
   EXPECT_EQ(use(nullptr, bytes.size()), null_pointer);
-  EXPECT_EQ(use(memory.data(), bytes.size() - 1), other_file);
+  EXPECT_EQ(use(memory.data(), bytes.size() - 1), file_mismatch);
   EXPECT_EQ(use(reinterpret_cast<const char*>(memory.data()) + 4, bytes.size()), misaligned);
   EXPECT_EQ(use(memory.data(), bytes.size()), ok);
   EXPECT_EQ(go(), ok);

@@ -201,12 +201,12 @@ TEST_F(ExportRowsTest, SharesLongRowsWhereThereIsAWorkspace) {
   EXPECT_EQ(bytes(-1, 4), 0u);
   const int before = driver().launches();
   ASSERT_EQ(launch(nullptr, out.data(), x.data(), 1, 200000, workspace.data(), workspace.bytes), ok);
-  EXPECT_NE(std::strstr(driver().last_source(), "parts0"), nullptr);
+  EXPECT_NE(std::strstr(driver().last_source(), "partials0"), nullptr);
   EXPECT_EQ(driver().launches(), before + 2);
   const std::vector<float> shared = values(out);
   EXPECT_TRUE(close(out, Tensor<float>(sum(exp(x), -1)), 2e-6));
   ASSERT_EQ(launch(nullptr, out.data(), x.data(), 1, 200000, workspace.data(), workspace.bytes - 1), ok);  // too small
-  EXPECT_EQ(std::strstr(driver().last_source(), "parts0"), nullptr);
+  EXPECT_EQ(std::strstr(driver().last_source(), "partials0"), nullptr);
   EXPECT_NEAR(values(out)[0], shared[0], 2e-6 * shared[0]);
   char* const odd = static_cast<char*>(workspace.data()) + 1;
   EXPECT_EQ(launch(nullptr, out.data(), x.data(), 1, 200000, odd, workspace.bytes), bad_workspace);
@@ -259,8 +259,8 @@ TEST_F(ExportRowsTest, KeepsRowsInSharedMemoryWhereTheGpuHasRoom) {
 TEST_F(ExportRowsTest, SaysWhereThereIsNoLargest) {
   const ExportedLibrary own(exported(amax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "most"}));
   float x = 0, out = 7;
-  EXPECT_EQ(own.get<RowsOnCpu>("most_cpu")(&out, &x, 1, 0), empty_row);
-  EXPECT_EQ(own.get<Rows>("most_launch")(nullptr, &out, &x, 1, 0, nullptr, 0), empty_row);
+  EXPECT_EQ(own.get<RowsOnCpu>("most_cpu")(&out, &x, 1, 0), empty_reduction);
+  EXPECT_EQ(own.get<Rows>("most_launch")(nullptr, &out, &x, 1, 0, nullptr, 0), empty_reduction);
   EXPECT_EQ(own.get<RowsOnCpu>("most_cpu")(&out, &x, 0, 0), ok);
   EXPECT_EQ(out, 7);
   const ExportedLibrary logs(exported(logsumexp(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "log"}));
@@ -382,7 +382,7 @@ TEST_F(ExportRowsTest, AnIndexThatIsNotThereIsInside) {
   const std::int64_t zero = 0;
   EXPECT_EQ(on_cpu(&out, nullptr, nullptr, 0, 0), ok);  // the sum of nothing
   EXPECT_EQ(out, 0);
-  EXPECT_EQ(on_cpu(&out, nullptr, &zero, 0, 1), bad_index);
+  EXPECT_EQ(on_cpu(&out, nullptr, &zero, 0, 1), index_out_of_range);
   EXPECT_EQ(on_cpu(&out, &one, &zero, 1, 1), ok);
   EXPECT_EQ(out, 1);
 }

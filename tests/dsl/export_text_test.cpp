@@ -115,7 +115,7 @@ std::size_t variants(const jit::Export& kernel) {
       jit::exporting::make_library({kernel}, {.name = "own", .architectures = {90}}, text_image);
   std::size_t count = 0;
   for (const jit::exporting::Step& step : library.kernels[0].steps)
-    for (const jit::exporting::Loops& loops : step.loops) count += loops.variants.size();
+    for (const jit::exporting::LayoutVersion& version : step.versions) count += version.variants.size();
   return count;
 }
 
@@ -127,7 +127,7 @@ TEST(ExportTextTest, FixedExtentsHaveTheVariantsThatCanOccur) {
   EXPECT_EQ(variants(text("exp(x)", "x: f32[2147483648]")), 4u);
   const jit::exporting::Library library = jit::exporting::make_library(
       {text("layer_norm(x, 256)", "x: f32[n, 256]")}, {.name = "own", .architectures = {90}}, text_image);
-  for (const jit::exporting::Variant& v : library.kernels[0].steps[0].loops[0].variants)
+  for (const jit::exporting::Variant& v : library.kernels[0].steps[0].versions[0].variants)
     EXPECT_LE(v.kernel_class.rows.block, 256);
 }
 

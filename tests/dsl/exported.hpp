@@ -93,7 +93,7 @@ enum Code {
   misaligned,
   overlaps,
   bad_number,
-  empty_row,
+  empty_reduction,
   division_by_zero,
   bad_workspace,
   out_of_memory,
@@ -101,13 +101,13 @@ enum Code {
   old_driver,
   no_context,
   wrong_architecture,
-  bad_index,
-  forked,
+  index_out_of_range,
+  after_fork,
   bad_tensor,
   wrong_device,
-  no_file,
-  other_file,
-  not_open,
+  file_unreadable,
+  file_mismatch,
+  file_not_open,
   driver_error = 1000
 };
 

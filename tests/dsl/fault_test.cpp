@@ -132,7 +132,7 @@ TEST(Fault, ACopyThatTellsItHasWritten) {
 
 TEST(Fault, WhatNeedsNoCheckHasNone) {
   const Ints a = sn::arange(5), b = sn::tensor({1, 0, 2, 0, 4});
-  EXPECT_THAT(sn::cuda_source(a % b), HasSubstr("report(p.fault, p.fault_code)"));
+  EXPECT_THAT(sn::cuda_source(a % b), HasSubstr("report(p.fault, p.division_by_zero_code)"));
   EXPECT_THAT(sn::cuda_source(a % std::integral_constant<int, 3>()), testing::Not(HasSubstr("fault")));
   EXPECT_THAT(sn::cuda_source(a.to<float>() % b), testing::Not(HasSubstr("fault")));
   for (const sn::Device device : devices()) {

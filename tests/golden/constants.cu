@@ -3,13 +3,13 @@ namespace sinter {
 #define SINTER_DEVICE static __device__ __forceinline__
 
 template <class T, int N>
-struct alignas(sizeof(T) * N) Lanes {
+struct alignas(sizeof(T) * N) Vec {
   T at[N];
 };
 
 SINTER_DEVICE float float_bits(unsigned bits) { return ::__uint_as_float(bits); }
 
-// The other one where one is NaN.
+// If one operand is NaN, returns the other.
 template <class T>
 SINTER_DEVICE T fmax(T a, T b) {
   return a < b ? b : a;
@@ -46,15 +46,15 @@ SINTER_DEVICE void run(const sinter_mul_fmax_fmin_f32_e50d_params& p) {
   const unsigned t4 = p.count / 4;
 #pragma unroll 1
   for (unsigned i = thread; i < t4; i += threads) {
-    const Lanes<float, 4> x0 = reinterpret_cast<const Lanes<float, 4>*>(x0_memory)[i];
-    Lanes<float, 4> t5;
+    const Vec<float, 4> x0 = reinterpret_cast<const Vec<float, 4>*>(x0_memory)[i];
+    Vec<float, 4> t5;
 #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const float t6 = x0.at[l] * t0;
       const float t7 = fmax(t6, t1);
       t5.at[l] = fmin(t7, t2);
     }
-    reinterpret_cast<Lanes<float, 4>*>(y0_memory)[i] = t5;
+    reinterpret_cast<Vec<float, 4>*>(y0_memory)[i] = t5;
   }
   const unsigned c = (t4 * 4) + thread;
   if (c < p.count) {

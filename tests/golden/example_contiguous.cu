@@ -3,7 +3,7 @@ namespace sinter {
 #define SINTER_DEVICE static __device__ __forceinline__
 
 template <class T, int N>
-struct alignas(sizeof(T) * N) Lanes {
+struct alignas(sizeof(T) * N) Vec {
   T at[N];
 };
 
@@ -32,16 +32,16 @@ SINTER_DEVICE void run(const sinter_add_exp_mul_f32_8da1_params& p) {
   const unsigned t1 = p.count / 4;
 #pragma unroll 1
   for (unsigned i = thread; i < t1; i += threads) {
-    const Lanes<float, 4> x0 = reinterpret_cast<const Lanes<float, 4>*>(x0_memory)[i];
-    const Lanes<float, 4> x1 = reinterpret_cast<const Lanes<float, 4>*>(x1_memory)[i];
-    Lanes<float, 4> t2;
+    const Vec<float, 4> x0 = reinterpret_cast<const Vec<float, 4>*>(x0_memory)[i];
+    const Vec<float, 4> x1 = reinterpret_cast<const Vec<float, 4>*>(x1_memory)[i];
+    Vec<float, 4> t2;
 #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const float t3 = x0.at[l] + p.s0;
       const float t4 = exp(t3);
       t2.at[l] = t4 * x1.at[l];
     }
-    reinterpret_cast<Lanes<float, 4>*>(y0_memory)[i] = t2;
+    reinterpret_cast<Vec<float, 4>*>(y0_memory)[i] = t2;
   }
   const unsigned c = (t1 * 4) + thread;
   if (c < p.count) {

@@ -3,41 +3,41 @@ namespace sinter {
 #define SINTER_DEVICE static __device__ __forceinline__
 
 template <class T, int N>
-struct alignas(sizeof(T) * N) Lanes {
+struct alignas(sizeof(T) * N) Vec {
   T at[N];
 };
 
-// Relaxed loads and stores, of places that other threads may write to as well.
+// Relaxed accesses to memory that other threads may access concurrently.
 template <class T>
-SINTER_DEVICE T load_relaxed(const T* place) {
+SINTER_DEVICE T load_relaxed(const T* address) {
 #ifdef SINTER_VIRTUAL_GPU
-  return __atomic_load_n(place, __ATOMIC_RELAXED);
+  return __atomic_load_n(address, __ATOMIC_RELAXED);
 #else
-  return *static_cast<const volatile T*>(place);
+  return *static_cast<const volatile T*>(address);
 #endif
 }
 
-// Of several values one stays.
+// If several threads store, one value remains.
 template <class T>
-SINTER_DEVICE void store_relaxed(T* place, T value) {
+SINTER_DEVICE void store_relaxed(T* address, T value) {
 #ifdef SINTER_VIRTUAL_GPU
-  __atomic_store(place, &value, __ATOMIC_RELAXED);
+  __atomic_store(address, &value, __ATOMIC_RELAXED);
 #else
-  *static_cast<volatile T*>(place) = value;
+  *static_cast<volatile T*>(address) = value;
 #endif
 }
 
-// One of the faults stays until the host has seen it. Not atomic: the word may lie in the host's memory, which a device's
-// atomic operations do not reach on every system.
+// Keeps one of the reported faults until the host has read it. Not atomic: the word may be in host memory, which a
+// device's atomic operations do not reach on every system.
 SINTER_DEVICE void report(unsigned* word, unsigned code) {
   if (load_relaxed(word) == 0u) store_relaxed(word, code);
 }
 
-// Division of numbers below 2^31 by a fixed one.
-struct Divider {
+// A precomputed divisor of integers below 2^31.
+struct FastDivisor {
   unsigned multiplier, shift;
 };
-SINTER_DEVICE unsigned divide(unsigned a, Divider d) {
+SINTER_DEVICE unsigned fast_divide(unsigned a, FastDivisor d) {
   return (unsigned(static_cast<unsigned long long>(a) * d.multiplier >> 32) + a) >> d.shift;
 }
 
@@ -45,7 +45,7 @@ using int64 = long long;
 
 using uint64 = unsigned long long;
 
-// c times the position that a is among b, counted from the end if negative; 0 where it is none.
+// The stride c times the index a into an axis of extent b; negative indices count from the end. 0 if out of range.
 SINTER_DEVICE int64 axis_offset(int64 a, int64 b, int64 c) {
   const int64 position = a < 0 ? int64(uint64(a) + uint64(b)) : a;
   return position < 0 || position >= b ? 0 : int64(uint64(position) * uint64(c));
@@ -79,9 +79,9 @@ struct IsFloat<double> {
 template <class To, class From>
 SINTER_DEVICE To truncate(From a) {
   const From limit = sizeof(To) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
-  const To highest = To(typename Unsigned<To>::type(-1) >> 1);
-  if (!(a < limit)) return a != a ? To(0) : highest;
-  return a < -limit ? To(-highest - 1) : To(a);
+  const To max_value = To(typename Unsigned<To>::type(-1) >> 1);
+  if (!(a < limit)) return a != a ? To(0) : max_value;
+  return a < -limit ? To(-max_value - 1) : To(a);
 }
 
 template <class To, class From, bool Truncates>
@@ -114,16 +114,16 @@ struct sinter_axis_offset_add_load_mul_f32_4170_params {
   const float* x3;
   alignas(8) unsigned count;
   alignas(8) unsigned extent1;
-  alignas(8) Divider divide1;
+  alignas(8) FastDivisor divisor1;
   alignas(8) int x0_stride0;
   alignas(8) int x1_stride0;
   alignas(8) int64 s0;
   alignas(8) int64 s1;
-  alignas(8) unsigned outside_code;
+  alignas(8) unsigned index_out_of_range_code;
 };
 
 SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_4170_params& p) {
-  bool outside = false;
+  bool index_out_of_range = false;
   float* y0_memory = p.y0;
   const int* x0_memory = p.x0;
   const long long* x1_memory = p.x1;
@@ -135,29 +135,29 @@ SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_4170_params& p)
 #pragma unroll 1
   for (unsigned i = thread; i < p.count / 4; i += threads) {
     const unsigned t1 = i * 4;
-    const unsigned d1 = divide(t1, p.divide1);
+    const unsigned d1 = fast_divide(t1, p.divisor1);
     const int c1 = static_cast<int>(t1 - (d1 * p.extent1));
     const int t2 = static_cast<int>(d1);
     const int x0 = x0_memory[t2 * p.x0_stride0];
-    const Lanes<long long, 4> x1 = *reinterpret_cast<const Lanes<long long, 4>*>(x1_memory + ((t2 * p.x1_stride0) + c1));
-    const Lanes<float, 4> x3 = reinterpret_cast<const Lanes<float, 4>*>(x3_memory)[i];
+    const Vec<long long, 4> x1 = *reinterpret_cast<const Vec<long long, 4>*>(x1_memory + ((t2 * p.x1_stride0) + c1));
+    const Vec<float, 4> x3 = reinterpret_cast<const Vec<float, 4>*>(x3_memory)[i];
     const int64 t3 = convert<int64>(x0);
     const int64 t4 = int64(-uint64(p.s0));
     const bool t5 = t3 < t4;
-    outside |= t5;
+    index_out_of_range |= t5;
     const bool t6 = t3 >= p.s0;
-    outside |= t6;
+    index_out_of_range |= t6;
     const int64 t7 = axis_offset(t3, p.s0, p.s1);
-    Lanes<float, 4> t8;
+    Vec<float, 4> t8;
 #pragma unroll
     for (int l = 0; l < 4; ++l) {
       const int64 t9 = int64(uint64(t7) + uint64(x1.at[l]));
       const float t10 = x2_memory[t9];
       t8.at[l] = t10 * x3.at[l];
     }
-    reinterpret_cast<Lanes<float, 4>*>(y0_memory)[i] = t8;
+    reinterpret_cast<Vec<float, 4>*>(y0_memory)[i] = t8;
   }
-  if (outside) report(p.fault, p.outside_code);
+  if (index_out_of_range) report(p.fault, p.index_out_of_range_code);
 }
 
 }  // namespace sinter

@@ -2,11 +2,11 @@ namespace sinter {
 
 #define SINTER_DEVICE static __device__ __forceinline__
 
-// Division of numbers below 2^63 by a fixed one.
-struct WideDivider {
+// A precomputed divisor of integers below 2^63.
+struct FastDivisor64 {
   unsigned long long multiplier, shift;
 };
-SINTER_DEVICE unsigned long long wide_divide(unsigned long long a, WideDivider d) {
+SINTER_DEVICE unsigned long long fast_divide64(unsigned long long a, FastDivisor64 d) {
   return (::__umul64hi(a, d.multiplier) + a) >> d.shift;
 }
 
@@ -42,9 +42,9 @@ struct IsFloat<double> {
 template <class To, class From>
 SINTER_DEVICE To truncate(From a) {
   const From limit = sizeof(To) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
-  const To highest = To(typename Unsigned<To>::type(-1) >> 1);
-  if (!(a < limit)) return a != a ? To(0) : highest;
-  return a < -limit ? To(-highest - 1) : To(a);
+  const To max_value = To(typename Unsigned<To>::type(-1) >> 1);
+  if (!(a < limit)) return a != a ? To(0) : max_value;
+  return a < -limit ? To(-max_value - 1) : To(a);
 }
 
 template <class To, class From, bool Truncates>
@@ -117,19 +117,19 @@ struct sinter_add_floor_divide_where_f64_b7da_params {
   const double* x3;
   alignas(8) unsigned long long count;
   alignas(8) unsigned long long extent7;
-  alignas(8) WideDivider divide7;
+  alignas(8) FastDivisor64 divisor7;
   alignas(8) unsigned long long extent6;
-  alignas(8) WideDivider divide6;
+  alignas(8) FastDivisor64 divisor6;
   alignas(8) unsigned long long extent5;
-  alignas(8) WideDivider divide5;
+  alignas(8) FastDivisor64 divisor5;
   alignas(8) unsigned long long extent4;
-  alignas(8) WideDivider divide4;
+  alignas(8) FastDivisor64 divisor4;
   alignas(8) unsigned long long extent3;
-  alignas(8) WideDivider divide3;
+  alignas(8) FastDivisor64 divisor3;
   alignas(8) unsigned long long extent2;
-  alignas(8) WideDivider divide2;
+  alignas(8) FastDivisor64 divisor2;
   alignas(8) unsigned long long extent1;
-  alignas(8) WideDivider divide1;
+  alignas(8) FastDivisor64 divisor1;
   alignas(8) long long y0_stride0;
   alignas(8) long long y0_stride1;
   alignas(8) long long y0_stride2;
@@ -183,19 +183,19 @@ SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_b7da_params& p) {
   const unsigned long long threads = (static_cast<unsigned long long>(gridDim.x)) * t0;
 #pragma unroll 1
   for (unsigned long long i = thread; i < p.count; i += threads) {
-    const unsigned long long d7 = wide_divide(i, p.divide7);
+    const unsigned long long d7 = fast_divide64(i, p.divisor7);
     const long long c7 = static_cast<long long>(i - (d7 * p.extent7));
-    const unsigned long long d6 = wide_divide(d7, p.divide6);
+    const unsigned long long d6 = fast_divide64(d7, p.divisor6);
     const long long c6 = static_cast<long long>(d7 - (d6 * p.extent6));
-    const unsigned long long d5 = wide_divide(d6, p.divide5);
+    const unsigned long long d5 = fast_divide64(d6, p.divisor5);
     const long long c5 = static_cast<long long>(d6 - (d5 * p.extent5));
-    const unsigned long long d4 = wide_divide(d5, p.divide4);
+    const unsigned long long d4 = fast_divide64(d5, p.divisor4);
     const long long c4 = static_cast<long long>(d5 - (d4 * p.extent4));
-    const unsigned long long d3 = wide_divide(d4, p.divide3);
+    const unsigned long long d3 = fast_divide64(d4, p.divisor3);
     const long long c3 = static_cast<long long>(d4 - (d3 * p.extent3));
-    const unsigned long long d2 = wide_divide(d3, p.divide2);
+    const unsigned long long d2 = fast_divide64(d3, p.divisor2);
     const long long c2 = static_cast<long long>(d3 - (d2 * p.extent2));
-    const unsigned long long d1 = wide_divide(d2, p.divide1);
+    const unsigned long long d1 = fast_divide64(d2, p.divisor1);
     const long long c1 = static_cast<long long>(d2 - (d1 * p.extent1));
     const long long t1 = static_cast<long long>(d1);
     const long long x0 = x0_memory[(((((((t1 * p.x0_stride0) + (c1 * p.x0_stride1)) + (c2 * p.x0_stride2)) + (c3 * p.x0_stride3)) + (c4 * p.x0_stride4)) + (c5 * p.x0_stride5)) + (c6 * p.x0_stride6)) + (c7 * p.x0_stride7)];

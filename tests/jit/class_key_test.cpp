@@ -22,7 +22,7 @@ jit::Plan sum_plan(DType x, DType y) {
 
 /// An array of any size that is never read: kernels are classified only by addresses.
 TensorRef array(DType t, const Shape& shape, const Shape& strides, std::uintptr_t address = 4096) {
-  TensorRef a = runtime::index_tensor(shape, Device());
+  TensorRef a = runtime::iota_tensor(shape, Device());
   a->dtype = t;
   a->strides = strides;
   a->contiguous = strides == contiguous_strides(shape);
@@ -52,15 +52,16 @@ class Classes {
   jit::KernelTraits traits_;
 };
 
-TEST(ClassKey, LanesAreSixteenBytesOfTheWidestOperand) {
-  EXPECT_EQ(Classes().traits().lanes, 4);
-  EXPECT_EQ(Classes(DType::Float64, f32).traits().lanes, 2);
-  EXPECT_EQ(Classes(DType::Bool, DType::Bool).traits().lanes, 16);
-  EXPECT_EQ(Classes(DType::Bool, f32).traits().lanes, 4);
+TEST(ClassKey, VectorsAreSixteenBytesOfTheWidestOperand) {
+  EXPECT_EQ(Classes().traits().vector_width, 4);
+  EXPECT_EQ(Classes(DType::Float64, f32).traits().vector_width, 2);
+  EXPECT_EQ(Classes(DType::Bool, DType::Bool).traits().vector_width, 16);
+  EXPECT_EQ(Classes(DType::Bool, f32).traits().vector_width, 4);
 }
 
-TEST(ClassKey, LongArithmeticTakesFewerLanes) {  // it compiles for seconds else, and memory is not what it waits for
-  const auto lanes = [](Op op, int times) {
+TEST(ClassKey,
+     LongArithmeticTakesShorterVectors) {  // it compiles for seconds else, and memory is not what it waits for
+  const auto width = [](Op op, int times) {
     Written p;
     p.leaf(DType::Float32);
     for (int i = 0; i < times; ++i) {
@@ -68,12 +69,12 @@ TEST(ClassKey, LongArithmeticTakesFewerLanes) {  // it compiles for seconds else
       p.op(op);
     }
     const jit::Plan plan = jit::schedule(jit::simplify(p.record()));
-    return jit::KernelTraits(plan.kernels[0]).lanes;
+    return jit::KernelTraits(plan.kernels[0]).vector_width;
   };
-  EXPECT_EQ(lanes(Op::pow, 2), 4);
-  EXPECT_EQ(lanes(Op::pow, 60), 1);
-  EXPECT_EQ(lanes(Op::sin, 60), 1);
-  EXPECT_EQ(lanes(Op::exp, 10), 4);
+  EXPECT_EQ(width(Op::pow, 2), 4);
+  EXPECT_EQ(width(Op::pow, 60), 1);
+  EXPECT_EQ(width(Op::sin, 60), 1);
+  EXPECT_EQ(width(Op::exp, 10), 4);
 }
 
 TEST(ClassKey, ContiguousOperandsShareOneClass) {
@@ -81,9 +82,9 @@ TEST(ClassKey, ContiguousOperandsShareOneClass) {
   const auto key = [&](const Shape& s) { return classes(array(f32, s), array(f32, s), array(f32, s)); };
   const ClassKey one = key(Shape{5});
   EXPECT_EQ(one.ndim(), 1);
-  EXPECT_EQ(one.lanes(), 4);
+  EXPECT_EQ(one.vector_width(), 4);
   EXPECT_FALSE(one.wide());
-  EXPECT_EQ(one.pattern(1), Pattern::Linear);
+  EXPECT_EQ(one.pattern(1), Pattern::Contiguous);
   for (const Shape& s : {Shape{1}, Shape{}, Shape{2, 3}, Shape{1024, 1024, 8}, Shape{1, 1}})
     EXPECT_TRUE(classes.same(one, key(s)));
 }
@@ -91,28 +92,28 @@ TEST(ClassKey, ContiguousOperandsShareOneClass) {
 TEST(ClassKey, AlignmentDecidesOnVectors) {
   const Classes classes;
   const Shape s{64};
-  EXPECT_EQ(classes(array(f32, s), array(f32, s, 4096 + 16), array(f32, s)).lanes(), 4);
+  EXPECT_EQ(classes(array(f32, s), array(f32, s, 4096 + 16), array(f32, s)).vector_width(), 4);
   for (const int misaligned : {0, 1, 2})
     for (const std::uintptr_t by : {4, 8, 12})
       EXPECT_EQ(
           classes(array(f32, s, misaligned == 0 ? 4096 + by : 4096), array(f32, s, misaligned == 1 ? 4096 + by : 4096),
                   array(f32, s, misaligned == 2 ? 4096 + by : 4096))
-              .lanes(),
+              .vector_width(),
           1);
   // A bool beside floats is read 4 bytes at a time.
   const Classes mixed(DType::Bool, f32);
-  EXPECT_EQ(mixed(array(f32, s), array(DType::Bool, s, 4096 + 4), array(f32, s)).lanes(), 4);
-  EXPECT_EQ(mixed(array(f32, s), array(DType::Bool, s, 4096 + 2), array(f32, s)).lanes(), 1);
+  EXPECT_EQ(mixed(array(f32, s), array(DType::Bool, s, 4096 + 4), array(f32, s)).vector_width(), 4);
+  EXPECT_EQ(mixed(array(f32, s), array(DType::Bool, s, 4096 + 2), array(f32, s)).vector_width(), 1);
 }
 
 TEST(ClassKey, PatternsOfRows) {
   const Classes classes;
   const ClassKey key = classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}));
   EXPECT_EQ(key.ndim(), 2);
-  EXPECT_EQ(key.lanes(), 4);
-  EXPECT_EQ(key.pattern(0), Pattern::Linear);
-  EXPECT_EQ(key.pattern(1), Pattern::Rows);
-  EXPECT_EQ(key.pattern(2), Pattern::RowUniform);
+  EXPECT_EQ(key.vector_width(), 4);
+  EXPECT_EQ(key.pattern(0), Pattern::Contiguous);
+  EXPECT_EQ(key.pattern(1), Pattern::InnerContiguous);
+  EXPECT_EQ(key.pattern(2), Pattern::InnerBroadcast);
   EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(1),
             Pattern::Strided);
   EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(2),
@@ -121,13 +122,14 @@ TEST(ClassKey, PatternsOfRows) {
 
 TEST(ClassKey, RowsAreVectorsWhereEveryRowIsAligned) {
   const Classes classes;
-  const auto lanes = [&](std::int64_t width, std::int64_t step) {
-    return classes(array(f32, Shape{6, width}), array(f32, Shape{6, width}, Shape{step, 1}), array(f32, Shape{width}))
-        .lanes();
+  const auto width_of = [&](std::int64_t columns, std::int64_t step) {
+    return classes(array(f32, Shape{6, columns}), array(f32, Shape{6, columns}, Shape{step, 1}),
+                   array(f32, Shape{columns}))
+        .vector_width();
   };
-  EXPECT_EQ(lanes(8, 12), 4);
-  EXPECT_EQ(lanes(8, 13), 1);
-  EXPECT_EQ(lanes(7, 12), 1);
+  EXPECT_EQ(width_of(8, 12), 4);
+  EXPECT_EQ(width_of(8, 13), 1);
+  EXPECT_EQ(width_of(7, 12), 1);
 }
 
 TEST(ClassKey, AnotherSizeOrStrideIsTheSameClass) {
@@ -177,9 +179,9 @@ TEST(ClassKey, DecodesToWhatItHolds) {
   const jit::KernelClass c =
       classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}), true).decode(3);
   EXPECT_EQ(c.ndim, 2);
-  EXPECT_EQ(c.lanes, 4);
+  EXPECT_EQ(c.vector_width, 4);
   EXPECT_TRUE(c.aliased);
-  EXPECT_EQ(c.patterns, (std::vector{Pattern::Linear, Pattern::Rows, Pattern::RowUniform}));
+  EXPECT_EQ(c.patterns, (std::vector{Pattern::Contiguous, Pattern::InnerContiguous, Pattern::InnerBroadcast}));
   const jit::KernelClass generic = jit::generic_class(classes.traits());
   EXPECT_EQ(generic.ndim, max_ndim);
   EXPECT_TRUE(generic.wide && generic.aliased);
@@ -189,7 +191,7 @@ TEST(ClassKey, KeysOfManyOperandsAreComparedToTheLast) {
   ClassKey a, b;
   for (ClassKey* key : {&a, &b}) {
     key->set_head(1, 4, false, false);
-    for (std::size_t k = 0; k < ClassKey::max_operands; ++k) key->set_pattern(k, Pattern::Linear);
+    for (std::size_t k = 0; k < ClassKey::max_operands; ++k) key->set_pattern(k, Pattern::Contiguous);
   }
   EXPECT_TRUE(a.equals(b, ClassKey::max_operands));
   for (const std::size_t changed : {std::size_t{0}, std::size_t{15}, std::size_t{16}, std::size_t{127}}) {
@@ -202,14 +204,14 @@ TEST(ClassKey, KeysOfManyOperandsAreComparedToTheLast) {
   }
 }
 
-TEST(ClassKey, ManyOperandsTakeFewerLanes) {
+TEST(ClassKey, ManyOperandsTakeShorterVectors) {
   Written p;
   for (int i = 0; i < 100; ++i) {
     p.leaf(f32);
     if (i) p.op(Op::add);
   }
   const jit::Plan plan = jit::schedule(jit::simplify(p.record()));
-  EXPECT_LT(jit::KernelTraits(plan.kernels[0]).lanes, 4);
+  EXPECT_LT(jit::KernelTraits(plan.kernels[0]).vector_width, 4);
 }
 
 }  // namespace

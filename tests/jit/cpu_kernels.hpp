@@ -127,7 +127,7 @@ inline Array make_array(DType dtype, const std::vector<std::int64_t>& extents, s
   a.memory = GuardedBytes(static_cast<std::size_t>(a.extent) * size_of(dtype), guard_start);
   return a;
 }
-inline Array make_index(std::vector<std::int64_t> strides, std::int64_t first = 0) {
+inline Array make_iota(std::vector<std::int64_t> strides, std::int64_t first = 0) {
   Array a{DType::Int64, std::move(strides)};
   a.index = true;
   a.first_position = first;

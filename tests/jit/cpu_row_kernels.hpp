@@ -44,10 +44,10 @@ struct RowCase {
     leaves.push_back(make_array(dtype, extents, std::move(strides)));
     return graph().leaf(dtype, static_cast<std::uint32_t>(leaves.size() - 1));
   }
-  Operand index(Extents strides, std::int64_t first) {
+  Operand iota(Extents strides, std::int64_t first) {
     kernel.rows->indexing.push_back(Indexing::Domain);
-    leaves.push_back(make_index(std::move(strides), first));
-    return graph().index(static_cast<std::uint32_t>(leaves.size() - 1));
+    leaves.push_back(make_iota(std::move(strides), first));
+    return graph().iota(static_cast<std::uint32_t>(leaves.size() - 1));
   }
   Operand op(Op op, std::vector<Operand> operands) {
     std::vector<OperandType> types;
@@ -172,7 +172,7 @@ class RowReference {
       for (const Operand o : operands) in.push_back(value(o)[i]);
       switch (n.op) {
         case Op::leaf:
-        case Op::index: v[i] = element(case_.leaves[n.attribute], r, static_cast<std::int64_t>(i)); break;
+        case Op::iota: v[i] = element(case_.leaves[n.attribute], r, static_cast<std::int64_t>(i)); break;
         case Op::constant: v[i] = n.attribute; break;
         case Op::scalar: v[i] = case_.scalars.at(0); break;  // kernels here have only one
         case Op::cast: v[i] = convert_bits(in[0], compute, n.dtype); break;

@@ -297,7 +297,7 @@ TEST(CpuRowProgram, SeveralReductionsOfSeveralOperands) {
       RowCase c(columns ? Extents{n, 37} : Extents{37, n}, {columns, !columns});
       const Extents transposed = columns ? Extents{1, n} : Extents{1, 37};
       const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32, Indexing::Domain, transposed);
-      const Operand p = c.leaf(DType::Float32, Indexing::Kept), i = c.index(c.strides(Indexing::Domain), 5);
+      const Operand p = c.leaf(DType::Float32, Indexing::Kept), i = c.iota(c.strides(Indexing::Domain), 5);
       const Operand s = c.graph().scalar(DType::Float32, Category::Float, 0);
       c.scalars = {to_bits(0.75f)};
       const Operand z = c.op(Op::mul, {c.op(Op::sub, {x, y}), c.op(Op::mul, {p, s})});
@@ -384,7 +384,7 @@ TEST(CpuRowProgram, TellsOfDivisionsByZero) {
   const LoopNest nest = c.nest();
   EXPECT_FALSE(program.run(nest, {}).any());
   at[70'000] = 0;
-  EXPECT_TRUE(program.run(nest, {}).division);
+  EXPECT_TRUE(program.run(nest, {}).division_by_zero);
 }
 
 /// How rows are split depends only on sizes: one thread or several give the same bits.

@@ -44,7 +44,7 @@ std::vector<Bits> expected_of(const Graph& graph, const std::vector<Bits>& leave
     for (const Operand o : graph.operands(n)) in.push_back(values[static_cast<std::size_t>(o.node)]);
     switch (n.op) {
       case Op::leaf:
-      case Op::index: values.push_back(leaves[n.attribute]); break;
+      case Op::iota: values.push_back(leaves[n.attribute]); break;
       case Op::scalar: values.push_back(scalars[scalar++]); break;
       case Op::constant: values.push_back(n.attribute); break;
       default: {
@@ -138,7 +138,7 @@ Graph random_graph(const std::vector<DType>& leaves, const std::vector<bool>& in
   std::vector<Operand> values;
   std::uint32_t scalars = 0;
   for (std::uint32_t k = 0; k < leaves.size(); ++k)
-    values.push_back(index[k] ? graph.index(k) : graph.leaf(leaves[k], k));
+    values.push_back(index[k] ? graph.iota(k) : graph.leaf(leaves[k], k));
   const auto pick = [&] {
     return values[values.size() - 1 -
                   std::min<std::size_t>(random() % (random() % 3 ? 4 : values.size()), values.size() - 1)];
@@ -224,7 +224,7 @@ Case random_case(const Extents& extents, Random& random) {
                     : random() % 3 ? (random() % 4 ? DType::Float32 : DType::Float64)
                                    : all_dtypes[random() % 5];
     const Extents strides = random_strides(extents, false, random);
-    c.leaves.push_back(is_index ? make_index(strides, static_cast<std::int64_t>(random() % 100))
+    c.leaves.push_back(is_index ? make_iota(strides, static_cast<std::int64_t>(random() % 100))
                                 : make_array(t, extents, strides, random() % 2));
     if (!is_index) fill(c.leaves.back(), random);
     dtypes.push_back(t);
@@ -335,7 +335,7 @@ TEST(CpuTileProgram, OutputsThatNoStepMakes) {
   for (const Extents& strides : {Extents{1}, Extents{2}, Extents{-1}}) {
     Case c;
     c.extents = {77};
-    const Operand leaf = c.graph.leaf(DType::Int32, 0), index = c.graph.index(1),
+    const Operand leaf = c.graph.leaf(DType::Int32, 0), index = c.graph.iota(1),
                   scalar = c.graph.scalar(DType::Float64, Category::Float, 0);
     const Operand constant = c.graph.constant(DType::Bool, 1), uniform[] = {scalar},
                   sine = c.graph.node(Op::sin, DType::Float64, uniform);
@@ -345,7 +345,7 @@ TEST(CpuTileProgram, OutputsThatNoStepMakes) {
       c.in_place.push_back(-1);
     }
     c.leaves.push_back(make_array(DType::Int32, c.extents, {1}));
-    c.leaves.push_back(make_index({3}));
+    c.leaves.push_back(make_iota({3}));
     std::mt19937_64 random(1);
     fill(c.leaves[0], random);
     c.scalars = {to_bits(0.7)};

@@ -228,7 +228,7 @@ TEST_P(Evaluate, RandomNumbersHaveTheirBits) {
     p.leaf(DType::Int64).scalar(Category::Int).op(Op::add).scalar(Category::Int);
     if (op == Op::random_below) p.scalar(Category::Int);
     p.op(op);
-    const TensorRef index = runtime::index_tensor(Shape{37, 29}, GetParam());
+    const TensorRef index = runtime::iota_tensor(Shape{37, 29}, GetParam());
     TensorImpl* const leaf = index.get();
     const std::int64_t first = 0x1'0000'0000 - 500, seed = -12345, below = 1'000'000'007;
     const jit::Scalar scalars[] = {first, seed, below};

@@ -107,7 +107,7 @@ TEST(EvaluateThreadsOnAFake, CompilesEveryVariantOnce) {
   gpu.compile_time = std::chrono::milliseconds(5);
   jit::use_gpu(1, &gpu);
   const auto somewhere = [](const Shape& shape, std::uintptr_t address) {
-    TensorRef t = runtime::index_tensor(shape, Device(1));
+    TensorRef t = runtime::iota_tensor(shape, Device(1));
     t->dtype = DType::Int32;
     t->data = reinterpret_cast<std::byte*>(address);
     return t;

@@ -30,7 +30,7 @@ class OnFakeGpu {
 
 /// An array of cuda:1 that no kernel will touch.
 TensorRef somewhere(const Shape& shape, const Shape& strides, std::uintptr_t address = 1 << 20) {
-  TensorRef t = runtime::index_tensor(shape, Device(1));
+  TensorRef t = runtime::iota_tensor(shape, Device(1));
   t->dtype = DType::Float32;
   t->strides = strides;
   t->contiguous = strides == contiguous_strides(shape);
@@ -82,8 +82,8 @@ TEST(Executable, MisalignedArraysRunAnotherVariant) {
   run(sum_and_scalar(2), somewhere({64}, (1 << 20) + 4), somewhere({64}), somewhere({64}, elsewhere));
   const auto sources = fake.gpu.sources();
   ASSERT_EQ(sources.size(), 2u);
-  EXPECT_NE(sources[0].text.find("Lanes<float, 4>"), std::string::npos);
-  EXPECT_EQ(sources[1].text.find("Lanes<float, 4>"), std::string::npos);
+  EXPECT_NE(sources[0].text.find("Vec<float, 4>"), std::string::npos);
+  EXPECT_EQ(sources[1].text.find("Vec<float, 4>"), std::string::npos);
 }
 
 TEST(Executable, InPlaceRunsAVariantWithoutRestrict) {

@@ -96,8 +96,8 @@ TEST(Explain, CopiesAndEmptyArrays) {
   EXPECT_THAT(explained({p, {zeros({0, 4})}}), HasSubstr("memory: 0 B read and written"));
   Written index;
   index.leaf(DType::Int64).scalar(Category::Int).op(Op::mul);
-  EXPECT_THAT(explained({index, {runtime::index_tensor(Shape{5}, Device())}, {std::int64_t{2}}}),
-              HasSubstr("index tensor without memory"));
+  EXPECT_THAT(explained({index, {runtime::iota_tensor(Shape{5}, Device())}, {std::int64_t{2}}}),
+              HasSubstr("iota tensor without memory"));
 }
 
 TEST(Explain, LongExpressionsStayReadable) {

@@ -76,7 +76,7 @@ class FakeGpu : public runtime::GpuBackend {
       ++*gone;
     }));
   }
-  int resident_blocks(const runtime::Function&, int) override { return 6; }
+  int max_active_blocks(const runtime::Function&, int) override { return 6; }
   void launch(const runtime::Launch& l) override {
     ++launches;
     if (while_launching) while_launching();

@@ -29,7 +29,7 @@ inline jit::KernelClass row_class(const Kernel& kernel, std::int64_t rows, std::
   std::vector<TensorImpl*> pointers;
   for (std::size_t k = 0; k < traits.operands.size(); ++k) {
     const bool is_row = kernel.rows->indexing[k] != Indexing::Domain;
-    TensorRef t = runtime::index_tensor(is_row ? Shape{rows} : by_columns ? Shape{columns, rows} : domain, Device());
+    TensorRef t = runtime::iota_tensor(is_row ? Shape{rows} : by_columns ? Shape{columns, rows} : domain, Device());
     t->dtype = traits.operands[k].dtype;
     if (!is_row && by_columns) t = transposed(t);
     t->data = reinterpret_cast<std::byte*>(std::uintptr_t{4096});
@@ -95,18 +95,19 @@ inline std::vector<GoldenKernel> golden_kernels() {
     const Kernelled k(program);
     out.push_back({name, k.kernel(), c ? *c : jit::generic_class(k.traits)});
   };
-  add("example_contiguous", golden_example(), {{1, 4, false, false, {Linear, Linear, Linear}}});
-  add("example_rows", golden_example(), {{2, 4, false, true, {Linear, Rows, RowUniform}}});
+  add("example_contiguous", golden_example(), {{1, 4, false, false, {Contiguous, Contiguous, Contiguous}}});
+  add("example_rows", golden_example(), {{2, 4, false, true, {Contiguous, InnerContiguous, InnerBroadcast}}});
   add("where_generic", golden_where(), {});
-  add("load_rows", golden_load(), {{2, 4, false, true, {Linear, RowUniform, Rows, Uniform, Linear}}});
-  add("constants", golden_constants(), {{1, 4, false, false, {Linear, Linear}}});
+  add("load_rows", golden_load(),
+      {{2, 4, false, true, {Contiguous, InnerBroadcast, InnerContiguous, Uniform, Contiguous}}});
+  add("constants", golden_constants(), {{1, 4, false, false, {Contiguous, Contiguous}}});
   return out;
 }
 
-/// Rows that are kept, read by every pass, held in shared memory; columns; rows that blocks share.
+/// Rows that are in registers, read by every pass, held in shared memory; columns; rows that blocks share.
 inline std::vector<GoldenKernel> golden_row_kernels() {
   const Kernel softmax = Softmax().done(), sum = Sum().done();
-  return {{"row_softmax_kept", softmax, row_class(softmax, 4096, 1024)},
+  return {{"row_softmax_in_registers", softmax, row_class(softmax, 4096, 1024)},
           {"row_softmax_long", softmax, row_class(softmax, 4096, 100000)},
           {"row_softmax_cached", softmax, row_class(softmax, 4096, 40000)},
           {"row_sum_columns", sum, row_class(sum, 1 << 20, 1000, true)},

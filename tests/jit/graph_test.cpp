@@ -158,7 +158,7 @@ TEST(Graph, PartOfKeepsWhatAnOutputNeeds) {
 
 TEST(Graph, ArraysGiveNoShape) {
   Graph g;
-  const Operand array = g.array(DType::Float16, 2), offset = g.index(1), x = g.leaf(DType::Float16, 2);
+  const Operand array = g.array(DType::Float16, 2), offset = g.iota(1), x = g.leaf(DType::Float16, 2);
   const Operand element = g.load(array, offset);
   EXPECT_EQ(g[element].dtype, DType::Float16);
   g.output(apply(g, Op::add, {element, x}));

@@ -140,7 +140,8 @@ TEST_F(Hip, InstructionsAreThoseThatAreMeant) {
   const jit::Plan plan = jit::schedule(p.record());  // not simplified, which would make a multiply-add of it
   const jit::Kernel& k = plan.kernels[0];
   Kernels kernels;
-  kernels.add(jit::hip::source(k, jit::KernelTraits(k), {1, 8, false, false, std::vector(4, jit::Pattern::Linear)}));
+  kernels.add(
+      jit::hip::source(k, jit::KernelTraits(k), {1, 8, false, false, std::vector(4, jit::Pattern::Contiguous)}));
   const std::string assembly = compiled(kernels, "-O3 -S --offload-arch=gfx90a");
   EXPECT_THAT(assembly, HasSubstr("v_cvt_f32_f16"));
   EXPECT_THAT(assembly, HasSubstr("v_cvt_f16_f32"));
@@ -192,7 +193,8 @@ TEST_F(Hip, EveryConversion) {
       Written p;
       p.leaf(from).cast(to);
       const Kernelled k(p);
-      kernels.add(jit::hip::source(k.kernel(), k.traits, {1, 2, false, false, std::vector(2, jit::Pattern::Linear)}));
+      kernels.add(
+          jit::hip::source(k.kernel(), k.traits, {1, 2, false, false, std::vector(2, jit::Pattern::Contiguous)}));
     }
   check_code(kernels);
 }
@@ -211,7 +213,8 @@ TEST_F(Hip, EveryRowScheme) {
       const Kernel& kernel = k->done();
       const jit::KernelTraits traits(kernel);
       for (const bool aliased : {false, true})
-        kernels.add(jit::hip::source(kernel, traits, row_class(kernel, 64, 256, w.chosen.text.across, aliased)));
+        kernels.add(
+            jit::hip::source(kernel, traits, row_class(kernel, 64, 256, w.chosen.text.row_per_element, aliased)));
     }
   }
   EXPECT_THAT(kernels.text(), HasSubstr("sync_warp();"));
@@ -233,15 +236,15 @@ TEST_F(Hip, EveryKindOfClass) {
   };
   Written sum, division, gather;
   sum.leaf(DType::Float32).leaf(DType::Float32).op(Op::add);
-  jit::KernelClass tiled{2, 4, false, false, {Rows, Rows, Crossed}};
+  jit::KernelClass tiled{2, 4, false, false, {InnerContiguous, InnerContiguous, Transposed}};
   tiled.tile_dim = 0;
   add(sum, tiled);
   division.leaf(DType::Int32).leaf(DType::Int32).op(Op::floor_divide);
-  add(division, {2, 4, false, false, {Linear, Strided, Rows}});
+  add(division, {2, 4, false, false, {Contiguous, Strided, InnerContiguous}});
   gather.array(DType::Float16).leaf(DType::Int64).constant(5).constant(1).op(Op::axis_offset).op(Op::load);
-  add(gather, {1, 4, false, true, {Linear, Uniform, Linear}});
+  add(gather, {1, 4, false, true, {Contiguous, Uniform, Contiguous}});
   check_code(kernels);
-  EXPECT_THAT(kernels.text(), HasSubstr("report(p.fault, p.fault_code)"));
+  EXPECT_THAT(kernels.text(), HasSubstr("report(p.fault, p.division_by_zero_code)"));
 }
 
 }  // namespace

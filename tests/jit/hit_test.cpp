@@ -71,7 +71,7 @@ TEST(Hit, AllocatesNothingOnAGpu) {
   FakeGpu gpu("hit");
   jit::use_gpu(1, &gpu);
   const auto somewhere = [](const Shape& shape, std::uintptr_t address) {
-    TensorRef t = runtime::index_tensor(shape, Device(1));
+    TensorRef t = runtime::iota_tensor(shape, Device(1));
     t->dtype = DType::Float32;
     t->data = reinterpret_cast<std::byte*>(address);
     return t;

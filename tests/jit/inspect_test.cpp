@@ -30,7 +30,7 @@ TEST(Inspect, CudaSourceOfArraysOnTheCpu) {
   const JitStats before = jit_stats();
   const std::string text = jit::cuda_source(tree.bound());
   EXPECT_THAT(text, AllOf(HasSubstr("__global__"), HasSubstr("sinter_add_exp_mul_f32_"), HasSubstr("exp(t"),
-                          HasSubstr("Lanes<float, 4>"), HasSubstr("__restrict__")));
+                          HasSubstr("Vec<float, 4>"), HasSubstr("__restrict__")));
   EXPECT_EQ(jit_stats().compiles, before.compiles);
   EXPECT_EQ(jit_stats().launches, before.launches);
 }
@@ -38,7 +38,7 @@ TEST(Inspect, CudaSourceOfArraysOnTheCpu) {
 TEST(Inspect, TheTextFollowsTheLayout) {
   const TensorRef base = zero_array({65});
   Tree tree(example(), {runtime::view(*base, {64}, {1}, 1), zero_array({64})}, {std::int64_t{2}});
-  EXPECT_THAT(jit::cuda_source(tree.bound()), Not(HasSubstr("Lanes<float")));
+  EXPECT_THAT(jit::cuda_source(tree.bound()), Not(HasSubstr("Vec<float")));
 }
 
 TEST(Inspect, TheTextIsThatWhichRuns) {

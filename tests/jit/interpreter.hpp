@@ -127,7 +127,7 @@ inline std::string to_text(const Graph& graph) {
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& n = graph.nodes()[i];
     text += fmt::format("%{} = {}", i, name(n.op));
-    if (n.op == Op::leaf || n.op == Op::index || n.op == Op::array) text += fmt::format(" {}", n.attribute);
+    if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) text += fmt::format(" {}", n.attribute);
     if (n.op == Op::scalar) text += fmt::format(" {}", jit::scalar_use(n).number);
     if (n.op == Op::constant)
       sinter::test::visit_real(n.dtype, [&]<class T>(std::type_identity<T>) {

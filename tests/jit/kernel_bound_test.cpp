@@ -43,7 +43,7 @@ struct KernelBoundFake : KernelBound {
   KernelBoundFake() { jit::use_gpu(1, &gpu); }
   ~KernelBoundFake() override { jit::use_gpu(1, nullptr); }
   static TensorRef somewhere() {
-    TensorRef t = runtime::index_tensor(Shape{8}, Device(1));
+    TensorRef t = runtime::iota_tensor(Shape{8}, Device(1));
     t->dtype = DType::Int32;
     t->data = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
     return t;

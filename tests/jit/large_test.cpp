@@ -23,7 +23,7 @@ bool element_at(const TensorImpl& t, std::int64_t i) {
 TEST_P(Large, MoreElementsThan31BitsCount) {  // i % 3 == 0
   Written p;
   p.leaf(DType::Int64).constant(3).op(Op::remainder).constant(0).op(Op::eq);
-  Tree tree(p, {runtime::index_tensor({past}, GetParam())});
+  Tree tree(p, {runtime::iota_tensor({past}, GetParam())});
   TensorRef out;
   jit::evaluate(tree.bound(), &out);
   for (const std::int64_t i : {std::int64_t{0}, std::int64_t{1}, past / 2, past - 7, past - 6, past - 2, past - 1})

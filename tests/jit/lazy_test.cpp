@@ -157,12 +157,12 @@ TEST(Lazy, NumbersThatMakeNoSenseAreRefusedAtOnce) {
 }
 
 TEST(Lazy, OnlyTensorsHaveNames) {
-  const LazyRef x = lazy(*array<float>({1})), i = lazy(*runtime::index_tensor(Shape{1}, Device()));
+  const LazyRef x = lazy(*array<float>({1})), i = lazy(*runtime::iota_tensor(Shape{1}, Device()));
   const LazyRef sum = x + i, two = number(2.0);
   EXPECT_EQ(jit::named(sum, "sum"), sum);
   EXPECT_EQ(jit::named(two, "two"), two);
   EXPECT_THAT(jit::Recorded(jit::named(x, "x") + jit::named(i, "i")).names, ElementsAre("x", "i"));
-  const LazyRef elsewhere = lazy(*runtime::index_tensor(Shape{1}, Device("cuda:1")));
+  const LazyRef elsewhere = lazy(*runtime::iota_tensor(Shape{1}, Device("cuda:1")));
   EXPECT_THROW(jit::named(elsewhere, "j") + x, DeviceError);
 }
 
@@ -176,7 +176,7 @@ TEST(Lazy, DroppedExpressionsReleaseTheirTensors) {
 }
 
 TEST(Lazy, IndexTensors) {
-  const LazyRef i = lazy(*runtime::index_tensor(Shape{4}, Device()));
+  const LazyRef i = lazy(*runtime::iota_tensor(Shape{4}, Device()));
   EXPECT_THAT(evaluated_to<std::int64_t>(i * number(std::int64_t{3})), ElementsAre(0, 3, 6, 9));
 }
 
@@ -244,7 +244,7 @@ TEST(Lazy, ErrorsAreThoseOfTypedExpressions) {
   EXPECT_THROW(evaluated(LazyRef()), Error);
   EXPECT_THROW(evaluated(lazy(*array<float>({1, 2})) + lazy(*array<float>({1, 2, 3}))), ShapeError);
   try {
-    apply(Op::add, {lazy(*runtime::index_tensor(Shape{1}, Device("cuda:1"))), f});
+    apply(Op::add, {lazy(*runtime::iota_tensor(Shape{1}, Device("cuda:1"))), f});
     FAIL() << "must throw";
   } catch (const DeviceError& error) {
     EXPECT_THAT(error.what(), HasSubstr("add"));

@@ -35,7 +35,7 @@ struct Subject {
       test::write(DType::Float32, rows_case.leaves[0].memory.data() + 4 * i, test::to_bits(static_cast<float>(i % 7)));
   }
 
-  void run(const Loops& loops, const jit::KernelClass& c) {
+  void run(const LoopProgram& program, const jit::KernelClass& c) {
     LoopsMemory memory;
     const auto bytes = [](const Array& a) { return static_cast<std::size_t>(a.extent) * size_of(a.dtype); };
     memory.add(rows_case.leaves[0].memory.data(), bytes(rows_case.leaves[0]));
@@ -44,24 +44,26 @@ struct Subject {
       memory.add(a.memory.data(), bytes(a), LoopsMemory::Content::Unwritten);
     }
     const jit::LoopNest nest = rows_case.nest();
-    LoopsLauncher(LoopsLaunch{rows_case.kernel, nest, c}, memory).run(loops, 1'000'000);
+    LoopsLauncher(LoopsLaunch{rows_case.kernel, nest, c}, memory).run(program, 1'000'000);
     results.clear();
     for (const Array& a : rows_case.outputs) results.insert(results.end(), a.memory.data(), a.memory.data() + bytes(a));
   }
 };
 
-void damage(Loops& loops, std::mt19937_64& random) {
-  Instruction& i = loops.code[random() % loops.code.size()];
+void damage(LoopProgram& program, std::mt19937_64& random) {
+  Instruction& i = program.code[random() % program.code.size()];
   switch (random() % 7) {
-    case 0: i.code = static_cast<Code>(random() % (static_cast<unsigned>(Code::Report) + 1)); break;
-    case 1: i.type.lanes = 1 << random() % 4; break;
-    case 2: i.type.kind = static_cast<Kind>(random() % (static_cast<unsigned>(Kind::Unused) + 1)); break;
+    case 0: i.code = static_cast<Code>(random() % (static_cast<unsigned>(Code::ReportFault) + 1)); break;
+    case 1: i.type.width = 1 << random() % 4; break;
+    case 2: i.type.kind = static_cast<Kind>(random() % (static_cast<unsigned>(Kind::Padding) + 1)); break;
     case 3: i.type.dtype = static_cast<DType>(random() % 12); break;
     case 4: i.attribute = random() % 2 ? random() % 5 : i.attribute ^ (std::uint64_t{1} << random() % 64); break;
-    case 5: loops.code.erase(loops.code.begin() + static_cast<std::ptrdiff_t>(random() % loops.code.size())); break;
+    case 5:
+      program.code.erase(program.code.begin() + static_cast<std::ptrdiff_t>(random() % program.code.size()));
+      break;
     default:
       if (!i.operands.empty())
-        i.operands[random() % i.operands.size()] = static_cast<Value>(random() % loops.code.size()) - 1;
+        i.operands[random() % i.operands.size()] = static_cast<Value>(random() % program.code.size()) - 1;
   }
 }
 
@@ -76,11 +78,11 @@ TEST_P(LoopsDamage, IsFoundOrDoesNoHarm) {
     const jit::LoopNest nest = subject.rows_case.nest();
     const jit::KernelTraits traits(subject.rows_case.kernel);
     const jit::KernelClass c = class_of(subject.rows_case.kernel, nest);
-    const Loops whole = lower(subject.rows_case.kernel, traits, c);
+    const LoopProgram whole = lower(subject.rows_case.kernel, traits, c);
     subject.run(whole, c);
     const std::vector<std::byte> expected = subject.results;
     for (int i = 0; i < 300; ++i) {
-      Loops damaged;
+      LoopProgram damaged;
       do damage(damaged = whole, random);
       while (to_string(damaged) == to_string(whole));  // what was damaged meant nothing
       SCOPED_TRACE(::testing::Message() << "seed " << test::seed_of_tests() << ", damage " << i);

@@ -119,13 +119,13 @@ TEST(LoopsElementwise, RandomPrograms) {
 /// The class of large nests of x, x^T and a row, which are tiled, where extents allow that.
 jit::KernelClass tiled_class_of(const jit::Kernel& k, const jit::LoopNest& nest) {
   jit::ClassKey key = classify(jit::KernelTraits(k), nest, false);
-  const int lanes = std::min(key.lanes(), 4);
-  if (lanes == 1 || nest.ndim != 2 || nest.extents[0] % (jit::warp_tiles_across * lanes) != 0 ||
-      nest.extents[1] % (jit::warp_tiles_along * lanes) != 0)
+  const int width = std::min(key.vector_width(), 4);
+  if (width == 1 || nest.ndim != 2 || nest.extents[0] % (jit::warp_tiles_tile_dim * width) != 0 ||
+      nest.extents[1] % (jit::warp_tiles_inner * width) != 0)
     return key.decode(4);
-  key.replace_pattern(0, jit::Pattern::Rows), key.replace_pattern(1, jit::Pattern::Rows);
-  key.replace_pattern(2, jit::Pattern::Crossed);
-  key.set_tile(0, lanes);
+  key.replace_pattern(0, jit::Pattern::InnerContiguous), key.replace_pattern(1, jit::Pattern::InnerContiguous);
+  key.replace_pattern(2, jit::Pattern::Transposed);
+  key.set_tile(0, width);
   return key.decode(4);
 }
 
@@ -201,7 +201,7 @@ TEST(LoopsElementwise, Gathers) {
       jit::LoopNest nest;
       jit::make_nest(nest, operands, 1, plan.kernels[0].arrays);
       const LoopsLaunch launch{plan.kernels[0], nest, class_of(plan.kernels[0], nest)};
-      EXPECT_EQ(LoopsLauncher(launch, memory).run().position, is_faulty);
+      EXPECT_EQ(LoopsLauncher(launch, memory).run().index_out_of_range, is_faulty);
       const std::vector<float> got = download<float>(out);
       for (std::size_t i = 0; i < places.size() - is_faulty; ++i)
         ASSERT_EQ(got[i], entries[static_cast<std::size_t>(places[i] < 0 ? places[i] + 5 : places[i])] + 0.5f) << i;

@@ -26,13 +26,13 @@ class LoopsInterpreter {
  public:
   /// `memory` is what parameters point to. A program that lower() did not make may run for long, so its instructions
   /// are limited.
-  LoopsInterpreter(const Loops& loops, LoopsMemory& memory, std::int64_t limit = std::int64_t{1} << 40)
-      : loops_(loops), memory_(memory), left_(limit), frame_(loops.code.size()), ends_(loops.code.size()) {
-    if (const std::string wrong = verify(loops); !wrong.empty()) throw WrongProgram(wrong);
+  LoopsInterpreter(const LoopProgram& program, LoopsMemory& memory, std::int64_t limit = std::int64_t{1} << 40)
+      : program_(program), memory_(memory), left_(limit), frame_(program.code.size()), ends_(program.code.size()) {
+    if (const std::string wrong = verify(program); !wrong.empty()) throw WrongProgram(wrong);
     std::vector<Value> open;
     for (Value v = 0; v < size(); ++v) {
-      if (loops[v].code == Code::Range || loops[v].code == Code::If) open.push_back(v);
-      if (loops[v].code != Code::End) continue;
+      if (program[v].code == Code::Range || program[v].code == Code::If) open.push_back(v);
+      if (program[v].code != Code::End) continue;
       ends_[index(open.back())] = v;
       open.pop_back();
     }
@@ -51,16 +51,16 @@ class LoopsInterpreter {
  private:
   using Threads = std::vector<bool>;  // those that execute an instruction
 
-  /// What an instruction has computed, or a variable holds: for each thread its values, each of so many lanes.
+  /// What an instruction has computed, or a variable holds: for each thread its values, each of `width` elements.
   struct Slot {
-    std::size_t lanes = 1, count = 1;
+    std::size_t width = 1, count = 1;
     std::vector<Bits> bits;
     std::vector<bool> is_set;  // by thread and value
   };
 
   static std::size_t index(Value v) noexcept { return static_cast<std::size_t>(v); }
-  Value size() const noexcept { return static_cast<Value>(loops_.code.size()); }
-  IndexKind kind_of(Value v) const noexcept { return {loops_[v].type.kind, loops_.wide}; }
+  Value size() const noexcept { return static_cast<Value>(program_.code.size()); }
+  IndexKind kind_of(Value v) const noexcept { return {program_[v].type.kind, program_.wide}; }
 
   // ---- Blocks
 
@@ -68,16 +68,16 @@ class LoopsInterpreter {
     given_ = memory_.count();
     block_barriers_ = 0;
     warp_barriers_.assign((grid_.threads + 31) / 32, 0);
-    noted_.assign(jit::all_faults.size(), Threads(grid_.threads, false));
+    recorded_.assign(jit::all_faults.size(), Threads(grid_.threads, false));
     shared_.clear();
     dynamic_.assign(grid_.shared / 16 + 1, Unit{});
     memory_.add(dynamic_.data()->bytes, grid_.shared, LoopsMemory::Content::Unwritten);
     for (Value v = 0; v < size(); ++v) {
-      const Instruction& i = loops_[v];
+      const Instruction& i = program_[v];
       Slot& s = frame_[index(v)];
-      s.lanes = static_cast<std::size_t>(i.type.lanes);
+      s.width = static_cast<std::size_t>(i.type.width);
       s.count = i.code == Code::Local ? i.attribute : 1;
-      s.bits.assign(grid_.threads * s.count * s.lanes, 0);
+      s.bits.assign(grid_.threads * s.count * s.width, 0);
       if (i.code == Code::Local) s.is_set.assign(grid_.threads * s.count, false);
       if (i.code == Code::Param) words = read_param(v, words);
     }
@@ -85,13 +85,14 @@ class LoopsInterpreter {
   }
 
   std::span<const std::uint64_t> read_param(Value v, std::span<const std::uint64_t> words) {
-    const Kind kind = loops_[v].type.kind;
-    const bool is_pair = kind == Kind::LongDivider || (kind == Kind::Divider && loops_.wide);
+    const Kind kind = program_[v].type.kind;
+    const bool is_pair = kind == Kind::FastDivisor64 || (kind == Kind::FastDivisor && program_.wide);
     if (words.size() < (is_pair ? 2u : 1u)) throw WrongProgram("a launch gives fewer words than there are parameters");
     Bits word = words[0];
-    if (kind == Kind::Divider || kind == Kind::LongDivider) {
-      dividers_.resize(frame_.size());
-      dividers_[index(v)] = is_pair ? DividerWords{word, words[1]} : DividerWords{word & 0xFFFFFFFF, word >> 32};
+    if (kind == Kind::FastDivisor || kind == Kind::FastDivisor64) {
+      divisors_.resize(frame_.size());
+      divisors_[index(v)] =
+          is_pair ? FastDivisorWords{word, words[1]} : FastDivisorWords{word & 0xFFFFFFFF, word >> 32};
     }
     if (is_index(kind)) word = kind_of(v).wrap(word);
     std::ranges::fill(frame_[index(v)].bits, word);
@@ -99,7 +100,7 @@ class LoopsInterpreter {
   }
 
   static bool is_index(Kind kind) noexcept {
-    return kind == Kind::Word || kind == Kind::Index || kind == Kind::Offset || kind == Kind::Long;
+    return kind == Kind::UInt32 || kind == Kind::Index || kind == Kind::Offset || kind == Kind::Int64;
   }
 
   // ---- Control flow
@@ -110,7 +111,7 @@ class LoopsInterpreter {
     for (Value v = begin; v < end; ++v) {
       left_ -= count;
       if (left_ < 0) throw WrongProgram("runs for too long");
-      const Code code = loops_[v].code;
+      const Code code = program_[v].code;
       if (code == Code::If || code == Code::Range) {
         code == Code::If ? run_if(v, active) : run_range(v, active);
         v = ends_[index(v)];
@@ -143,12 +144,12 @@ class LoopsInterpreter {
   }
 
   void execute(Value v, const Threads& active) {
-    switch (loops_[v].code) {
+    switch (program_[v].code) {
       case Code::Param: return;
       case Code::Barrier: return barrier(active);
       case Code::WarpBarrier: return warp_barrier(active);
       case Code::Shared: return shared(v);
-      case Code::Shuffle: return shuffle(v, active);
+      case Code::ShuffleXor: return shuffle(v, active);
       default: break;
     }
     for (unsigned t = 0; t < active.size(); ++t)
@@ -166,18 +167,18 @@ class LoopsInterpreter {
   }
   void shuffle(Value v, const Threads& active) {
     Slot& s = frame_[index(v)];
-    const std::vector<Bits> given = frame_[index(loops_[v].operands[0])].bits;
+    const std::vector<Bits> given = frame_[index(program_[v].operands[0])].bits;
     for (unsigned t = 0; t < active.size(); ++t) {
       if (active[t] != active[t / 32 * 32]) throw WrongProgram("some threads of a warp miss a shuffle");
-      const std::size_t other = t ^ static_cast<unsigned>(loops_[v].attribute);
+      const std::size_t other = t ^ static_cast<unsigned>(program_[v].attribute);
       if (!active[t]) continue;
       if (other >= active.size()) throw WrongProgram("shuffles with a thread that is not there");
-      for (std::size_t l = 0; l < s.lanes; ++l) s.bits[t * s.lanes + l] = given[other * s.lanes + l];
+      for (std::size_t l = 0; l < s.width; ++l) s.bits[t * s.width + l] = given[other * s.width + l];
     }
   }
   void shared(Value v) {
-    const Type type = loops_[v].type;
-    const std::size_t bytes = loops_[v].attribute * size_of(type.dtype);
+    const Type type = program_[v].type;
+    const std::size_t bytes = program_[v].attribute * size_of(type.dtype);
     shared_.emplace_back(bytes / sizeof(Unit) + 1);
     memory_.add(shared_.back().data()->bytes, bytes, LoopsMemory::Content::Unwritten);
     std::ranges::fill(frame_[index(v)].bits, address_of(shared_.back()));
@@ -185,20 +186,20 @@ class LoopsInterpreter {
 
   // ---- One thread
 
-  Bits& result(Value v, unsigned thread, std::size_t lane = 0) {
+  Bits& result(Value v, unsigned thread, std::size_t element = 0) {
     Slot& s = frame_[index(v)];
-    return s.bits[thread * s.lanes * s.count + lane];
+    return s.bits[thread * s.width * s.count + element];
   }
-  /// A lane of an operand; the only one where it has one.
-  Bits operand(Value v, std::size_t k, unsigned thread, std::size_t lane = 0) const {
-    const Slot& s = frame_[index(loops_[v].operands[k])];
-    return s.bits[thread * s.lanes * s.count + (s.lanes == 1 ? 0 : lane)];
+  /// An element of an operand; scalars are broadcast.
+  Bits operand(Value v, std::size_t k, unsigned thread, std::size_t element = 0) const {
+    const Slot& s = frame_[index(program_[v].operands[k])];
+    return s.bits[thread * s.width * s.count + (s.width == 1 ? 0 : element)];
   }
-  bool has_operand(Value v, std::size_t k) const { return loops_[v].operands[k] != none; }
+  bool has_operand(Value v, std::size_t k) const { return program_[v].operands[k] != none; }
   Accessor accessor(unsigned thread) const { return {block_, thread, block_barriers_, warp_barriers_[thread / 32]}; }
 
   void execute(Value v, unsigned t) {
-    const Instruction& i = loops_[v];
+    const Instruction& i = program_[v];
     switch (i.code) {
       case Code::Load: return load(v, t);
       case Code::Store: return store(v, t);
@@ -207,30 +208,30 @@ class LoopsInterpreter {
       case Code::Column: return column(v, t);
       case Code::Set: return set(v, t);
       case Code::Call: return call(v, t);
-      case Code::Flag: return flag(v, t);
-      case Code::Report:
-        if (noted_[i.attribute][t])
+      case Code::RecordFault: return record_fault(v, t);
+      case Code::ReportFault:
+        if (recorded_[i.attribute][t])
           memory_.store_if_zero(operand(v, 0, t), static_cast<std::uint32_t>(operand(v, 1, t)));
         return;
       default:
-        for (std::size_t l = 0; l < static_cast<std::size_t>(i.type.lanes); ++l) result(v, t, l) = compute(v, t, l);
+        for (std::size_t l = 0; l < static_cast<std::size_t>(i.type.width); ++l) result(v, t, l) = compute(v, t, l);
     }
   }
 
   Bits compute(Value v, unsigned t, std::size_t l) {
-    const Instruction& i = loops_[v];
+    const Instruction& i = program_[v];
     const auto a = [&](std::size_t k) { return operand(v, k, t, l); };
     const auto kind = [&] { return kind_of(i.operands[0]); };
     const auto half = [&](std::size_t first) { return frame_[index(i.operands[0])].bits[first]; };
-    const std::size_t first = t * static_cast<std::size_t>(2 * i.type.lanes);
+    const std::size_t first = t * static_cast<std::size_t>(2 * i.type.width);
     switch (i.code) {
       case Code::Constant: return is_index(i.type.kind) ? kind_of(v).wrap(i.attribute) : i.attribute;
-      case Code::Thread: return t;
-      case Code::Block: return block_;
-      case Code::Blocks: return grid_.blocks;
-      case Code::Threads: return grid_.threads;
+      case Code::ThreadIdx: return t;
+      case Code::BlockIdx: return block_;
+      case Code::GridDim: return grid_.blocks;
+      case Code::BlockDim: return grid_.threads;
       case Code::RowCache: return address_of(dynamic_);
-      case Code::Alu: return alu(v, t, l);
+      case Code::Elementwise: return elementwise(v, t, l);
       case Code::Select: return a(0) ? a(1) : a(2);
       case Code::Less: return kind().less(a(0), a(1));
       case Code::Equal: return a(0) == a(1);
@@ -238,81 +239,81 @@ class LoopsInterpreter {
       case Code::Add: return kind().add(a(0), a(1));
       case Code::Sub: return kind().sub(a(0), a(1));
       case Code::Mul: return kind().mul(a(0), a(1));
-      case Code::Remainder: return kind().remainder(a(0), a(1));
-      case Code::Quotient: return quotient(v, a(0), a(1));
+      case Code::Rem: return kind().rem(a(0), a(1));
+      case Code::Div: return div(v, a(0), a(1));
       case Code::Convert: return convert(v, a(0));
       case Code::Splat:
       case Code::Opaque: return a(0);
       case Code::Ramp: return kind().add(a(0), kind().mul(l, a(1)));
       case Code::Low: return half(first + l);
-      case Code::High: return half(first + static_cast<std::size_t>(i.type.lanes) + l);
+      case Code::High: return half(first + static_cast<std::size_t>(i.type.width) + l);
       case Code::Advance: return a(0) + a(1) * size_of(i.type.dtype);
       case Code::View: return a(0) + a(1);
       default: throw WrongProgram("an instruction that the interpreter does not know");
     }
   }
 
-  Bits alu(Value v, unsigned t, std::size_t l) {
-    const Instruction& i = loops_[v];
+  Bits elementwise(Value v, unsigned t, std::size_t l) {
+    const Instruction& i = program_[v];
     given_elements_.clear();
     for (std::size_t k = 0; k < i.operands.size(); ++k) given_elements_.push_back(operand(v, k, t, l));
-    return testing::alu(i.op, i.type.dtype, loops_[i.operands.back()].type.dtype, given_elements_);
+    return testing::elementwise(i.op, i.type.dtype, program_[i.operands.back()].type.dtype, given_elements_);
   }
 
-  Bits quotient(Value v, Bits a, Bits b) const {
-    const Value divisor = loops_[v].operands[1];
-    const Kind kind = loops_[divisor].type.kind;
-    if (is_index(kind)) return kind_of(v).quotient(a, b);
-    return kind_of(v).wrap(dividers_[index(divisor)].divide(a, kind == Kind::LongDivider || loops_.wide));
+  Bits div(Value v, Bits a, Bits b) const {
+    const Value divisor = program_[v].operands[1];
+    const Kind kind = program_[divisor].type.kind;
+    if (is_index(kind)) return kind_of(v).div(a, b);
+    return kind_of(v).wrap(divisors_[index(divisor)].divide(a, kind == Kind::FastDivisor64 || program_.wide));
   }
 
   Bits convert(Value v, Bits a) const {
-    const Type to = loops_[v].type;
+    const Type to = program_[v].type;
     return to.kind == Kind::Element ? test::convert_bits(a, DType::Int64, to.dtype) : kind_of(v).wrap(a);
   }
 
   // ---- Memory and variables
 
-  /// Where a lane's element is.
-  Bits address(Value v, unsigned t, std::size_t l, std::size_t lanes, std::size_t stride) const {
-    const auto access = static_cast<jit::loops::Access>(loops_[v].attribute);
-    const std::size_t bytes = size_of(loops_[loops_[v].operands[0]].type.dtype);
+  /// The address of an element of a vector.
+  Bits address(Value v, unsigned t, std::size_t l, std::size_t width, std::size_t stride) const {
+    const auto access = static_cast<jit::loops::Access>(program_[v].attribute);
+    const std::size_t bytes = size_of(program_[program_[v].operands[0]].type.dtype);
     Bits position = operand(v, 1, t, access == jit::loops::Access::Gather ? l : 0);
     switch (access) {
-      case jit::loops::Access::Vectors: position = position * lanes + l; break;
+      case jit::loops::Access::AlignedIndexed: position = position * width + l; break;
       case jit::loops::Access::Strided: position += l * operand(v, stride, t); break;
       case jit::loops::Access::Gather: break;
       default: position += l;
     }
     const Bits address = operand(v, 0, t) + position * bytes;
-    const bool is_vector = access == jit::loops::Access::Vector || access == jit::loops::Access::Vectors;
-    if (is_vector && l == 0 && address % (lanes * bytes) != 0) throw WrongProgram("a vector is not aligned");
+    const bool is_vector = access == jit::loops::Access::Aligned || access == jit::loops::Access::AlignedIndexed;
+    if (is_vector && l == 0 && address % (width * bytes) != 0) throw WrongProgram("a vector is not aligned");
     return address;
   }
 
   void load(Value v, unsigned t) {
-    const auto lanes = static_cast<std::size_t>(loops_[v].type.lanes);
-    for (std::size_t l = 0; l < lanes; ++l) {
+    const auto width = static_cast<std::size_t>(program_[v].type.width);
+    for (std::size_t l = 0; l < width; ++l) {
       const bool is_guarded = has_operand(v, 2) && operand(v, 2, t, l) == 0;
       result(v, t, l) =
-          is_guarded ? 0 : memory_.load(address(v, t, l, lanes, 3), size_of(loops_[v].type.dtype), accessor(t));
+          is_guarded ? 0 : memory_.load(address(v, t, l, width, 3), size_of(program_[v].type.dtype), accessor(t));
     }
   }
   void store(Value v, unsigned t) {
-    const Type type = loops_[loops_[v].operands[2]].type;
-    const auto lanes = static_cast<std::size_t>(type.lanes);
-    for (std::size_t l = 0; l < lanes; ++l)
+    const Type type = program_[program_[v].operands[2]].type;
+    const auto width = static_cast<std::size_t>(type.width);
+    for (std::size_t l = 0; l < width; ++l)
       if (!has_operand(v, 3) || operand(v, 3, t, l) != 0)
-        memory_.store(address(v, t, l, lanes, 4), size_of(type.dtype), operand(v, 2, t, l), accessor(t));
+        memory_.store(address(v, t, l, width, 4), size_of(type.dtype), operand(v, 2, t, l), accessor(t));
   }
 
-  /// The first lane of a value of a variable.
-  std::size_t place(Value variable, std::size_t number, unsigned t, bool is_read) {
+  /// Where the value of a variable begins in its slot.
+  std::size_t offset_of(Value variable, std::size_t number, unsigned t, bool is_read) {
     Slot& s = frame_[index(variable)];
     if (number >= s.count) throw WrongProgram("a position past a variable's end");
     if (is_read && !s.is_set[t * s.count + number]) throw WrongProgram("reads a variable that nothing has set");
     s.is_set[t * s.count + number] = true;
-    return (t * s.count + number) * s.lanes;
+    return (t * s.count + number) * s.width;
   }
   std::size_t position(Value v, unsigned t) const { return has_operand(v, 1) ? operand(v, 1, t) : 0; }
 
@@ -320,49 +321,50 @@ class LoopsInterpreter {
     Slot& s = frame_[index(v)];
     for (std::size_t n = 0; n < s.count; ++n) s.is_set[t * s.count + n] = has_operand(v, 0);
     if (!has_operand(v, 0)) return;
-    for (std::size_t l = 0; l < s.lanes; ++l) result(v, t, l) = operand(v, 0, t, l);
+    for (std::size_t l = 0; l < s.width; ++l) result(v, t, l) = operand(v, 0, t, l);
   }
   void get(Value v, unsigned t) {
-    const Value variable = loops_[v].operands[0];
-    const std::size_t from = place(variable, position(v, t), t, true);
-    for (std::size_t l = 0; l < frame_[index(v)].lanes; ++l) result(v, t, l) = frame_[index(variable)].bits[from + l];
+    const Value variable = program_[v].operands[0];
+    const std::size_t from = offset_of(variable, position(v, t), t, true);
+    for (std::size_t l = 0; l < frame_[index(v)].width; ++l) result(v, t, l) = frame_[index(variable)].bits[from + l];
   }
   void column(Value v, unsigned t) {
-    const Value variable = loops_[v].operands[0];
-    for (std::size_t l = 0; l < frame_[index(v)].lanes; ++l)
-      result(v, t, l) = frame_[index(variable)].bits[place(variable, l, t, true) + operand(v, 1, t)];
+    const Value variable = program_[v].operands[0];
+    for (std::size_t l = 0; l < frame_[index(v)].width; ++l)
+      result(v, t, l) = frame_[index(variable)].bits[offset_of(variable, l, t, true) + operand(v, 1, t)];
   }
   void set(Value v, unsigned t) {
-    const Value variable = loops_[v].operands[0];
+    const Value variable = program_[v].operands[0];
     Slot& s = frame_[index(variable)];
-    const std::size_t to = place(variable, position(v, t), t, false);
-    for (std::size_t l = 0; l < s.lanes; ++l) s.bits[to + l] = operand(v, 2, t, l);
+    const std::size_t to = offset_of(variable, position(v, t), t, false);
+    for (std::size_t l = 0; l < s.width; ++l) s.bits[to + l] = operand(v, 2, t, l);
   }
 
-  /// Lane by lane.
+  /// Element by element.
   void call(Value v, unsigned t) {
-    const Instruction& i = loops_[v];
-    std::size_t lanes = frame_[index(v)].lanes;
-    for (const Value o : i.operands) lanes = std::max(lanes, frame_[index(o)].lanes);
-    for (std::size_t l = 0; l < lanes; ++l) {
+    const Instruction& i = program_[v];
+    std::size_t width = frame_[index(v)].width;
+    for (const Value o : i.operands) width = std::max(width, frame_[index(o)].width);
+    for (std::size_t l = 0; l < width; ++l) {
       given_elements_.clear();
       for (std::size_t k = 0; k < i.operands.size(); ++k) {
-        if (loops_[i.operands[k]].code == Code::Local) place(i.operands[k], 0, t, true);
+        if (program_[i.operands[k]].code == Code::Local) offset_of(i.operands[k], 0, t, true);
         given_elements_.push_back(operand(v, k, t, l));
       }
-      const Bits returned = testing::call(i.name, loops_[i.operands[0]].type.dtype, given_elements_);
+      const Bits returned = testing::call(i.name, program_[i.operands[0]].type.dtype, given_elements_);
       for (std::size_t k = 0; k < i.operands.size(); ++k)
-        if (loops_[i.operands[k]].code == Code::Local) result(i.operands[k], t, l) = given_elements_[k];
+        if (program_[i.operands[k]].code == Code::Local) result(i.operands[k], t, l) = given_elements_[k];
       if (i.type.kind != Kind::None) result(v, t, l) = returned;
     }
   }
 
-  void flag(Value v, unsigned t) {
-    const Instruction& i = loops_[v];
-    std::size_t lanes = 1;
-    for (const Value o : i.operands) lanes = std::max(lanes, o == none ? 1 : frame_[index(o)].lanes);
-    for (std::size_t l = 0; l < lanes; ++l)
-      if (operand(v, 0, t, l) != 0 && (!has_operand(v, 1) || operand(v, 1, t, l) != 0)) noted_[i.attribute][t] = true;
+  void record_fault(Value v, unsigned t) {
+    const Instruction& i = program_[v];
+    std::size_t width = 1;
+    for (const Value o : i.operands) width = std::max(width, o == none ? 1 : frame_[index(o)].width);
+    for (std::size_t l = 0; l < width; ++l)
+      if (operand(v, 0, t, l) != 0 && (!has_operand(v, 1) || operand(v, 1, t, l) != 0))
+        recorded_[i.attribute][t] = true;
   }
 
   struct alignas(16) Unit {
@@ -372,18 +374,18 @@ class LoopsInterpreter {
     return reinterpret_cast<std::uintptr_t>(units.data());
   }
 
-  const Loops& loops_;
+  const LoopProgram& program_;
   LoopsMemory& memory_;
   std::int64_t left_;  // instructions of threads
   std::vector<Slot> frame_;
   std::vector<Value> ends_;
-  std::vector<DividerWords> dividers_;
+  std::vector<FastDivisorWords> divisors_;
   GridSize grid_;
   unsigned block_ = 0;
   std::size_t given_ = 0;  // regions of memory that outlive the block
   std::uint32_t block_barriers_ = 0;
   std::vector<std::uint32_t> warp_barriers_;
-  std::vector<Threads> noted_;  // by fault
+  std::vector<Threads> recorded_;  // by fault
   std::vector<std::vector<Unit>> shared_;
   std::vector<Unit> dynamic_;
   std::vector<Bits> given_elements_;

@@ -35,14 +35,14 @@ class LoopsLauncher {
       : launch_(launch), traits_(launch.kernel), memory_(memory) {}
 
   jit::Faults run() {
-    const Loops loops = jit::loops::lower(launch_.kernel, traits_, launch_.kernel_class);
-    return run(loops);
+    const LoopProgram program = jit::loops::lower(launch_.kernel, traits_, launch_.kernel_class);
+    return run(program);
   }
   /// Instead of what lower() makes.
-  jit::Faults run(const Loops& loops, std::int64_t limit = std::int64_t{1} << 40) {
+  jit::Faults run(const LoopProgram& program, std::int64_t limit = std::int64_t{1} << 40) {
     const std::size_t given = memory_.count();
     memory_.add(reinterpret_cast<std::byte*>(&fault_word_), sizeof fault_word_);
-    LoopsInterpreter interpreter(loops, memory_, limit);
+    LoopsInterpreter interpreter(program, memory_, limit);
     try {
       launch_.kernel.rows ? run_rows(interpreter) : run_domain(interpreter);
     } catch (const WrongProgram&) {
@@ -50,7 +50,7 @@ class LoopsLauncher {
       throw;
     }
     memory_.forget_after(given);
-    return {fault_word_ == code(jit::Fault::Division), fault_word_ == code(jit::Fault::Position)};
+    return {fault_word_ == code(jit::Fault::DivisionByZero), fault_word_ == code(jit::Fault::IndexOutOfRange)};
   }
 
  private:
@@ -66,34 +66,34 @@ class LoopsLauncher {
 
   void run_rows(LoopsInterpreter& interpreter) {
     const jit::KernelClass& c = launch_.kernel_class;
-    const jit::RowPasses passes(launch_.kernel, !c.rows.kept);
+    const jit::RowPasses passes(launch_.kernel, !c.rows.in_registers);
     const jit::RowCache row_cache(traits_, c);
     jit::RowLaunch launch;
     launch.rows = launch_.nest.rows(), launch.columns = launch_.nest.columns();
-    launch.grid = jit::row_grid({c.rows, c.lanes}, launch.rows, launch.columns);
+    launch.grid = jit::row_grid({c.rows, c.vector_width}, launch.rows, launch.columns);
     launch.row_cache = row_cache.extent(launch.columns, launch_.shared_per_block);
-    if (c.rows.split) make_parts(passes, launch);
-    launch.parts = parts_;
+    if (c.rows.split) make_partials(passes, launch);
+    launch.partials = partials_;
     const std::int64_t launches = c.rows.split ? passes.stages.count + 1 : 1;
     for (; launch.pass < launches; ++launch.pass) {
       const bool is_last = launch.pass + 1 == launches;
-      launch.spread = is_last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
+      launch.splits_in_launch = is_last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
       std::vector<std::uint64_t> words(jit::row_word_count(c, static_cast<std::size_t>(passes.stages.count)));
       jit::write_row_nest(words.data(), c, launch_.nest, launch);
-      interpreter.run({blocks_of(launch.grid.tiles * launch.spread), launch.grid.block,
+      interpreter.run({blocks_of(launch.grid.row_groups * launch.splits_in_launch), launch.grid.block,
                        static_cast<unsigned>(row_cache.bytes(launch.row_cache))},
                       with_others(std::move(words)));
     }
   }
 
   /// Partial results, each stage's in memory of its own.
-  void make_parts(const jit::RowPasses& passes, const jit::RowLaunch& launch) {
+  void make_partials(const jit::RowPasses& passes, const jit::RowLaunch& launch) {
     for (int s = 0; s < passes.stages.count; ++s) {
-      const auto bytes =
-          static_cast<std::size_t>(launch.rows * launch.grid.splits * part_size(passes, s, launch_.kernel_class.wide));
+      const auto bytes = static_cast<std::size_t>(launch.rows * launch.grid.splits *
+                                                  partial_size(passes, s, launch_.kernel_class.wide));
       workspace_.emplace_back(bytes / sizeof(Unit) + 1);
-      parts_.push_back(workspace_.back().data()->bytes);
-      memory_.add(parts_.back(), bytes, LoopsMemory::Content::Unwritten);
+      partials_.push_back(workspace_.back().data()->bytes);
+      memory_.add(partials_.back(), bytes, LoopsMemory::Content::Unwritten);
     }
   }
 
@@ -121,7 +121,7 @@ class LoopsLauncher {
   LoopsMemory& memory_;
   std::uint32_t fault_word_ = 0;
   std::vector<std::vector<Unit>> workspace_;
-  std::vector<std::byte*> parts_;
+  std::vector<std::byte*> partials_;
 };
 
 }  // namespace sinter::testing

@@ -22,9 +22,9 @@ std::size_t bytes_of(const Array& a) { return a.index ? 0 : static_cast<std::siz
 /// Rows and columns, and where elements are: rows side by side, or columns.
 struct Sizes {
   std::int64_t rows, columns;
-  bool across;
+  bool row_per_element;
 
-  Extents strides() const { return across ? Extents{1, rows} : Extents{columns, 1}; }
+  Extents strides() const { return row_per_element ? Extents{1, rows} : Extents{columns, 1}; }
   RowCase rows_of() const { return RowCase({rows, columns}, {false, true}); }
 };
 
@@ -54,7 +54,7 @@ void check(RowCase& c, double allowed = 0, std::int64_t shared_per_block = 48 <<
   launch.shared_per_block = shared_per_block;
   jit::Faults found;
   ASSERT_NO_THROW(found = LoopsLauncher(launch, memory).run());
-  EXPECT_EQ(found.division, divides_by_zero);
+  EXPECT_EQ(found.division_by_zero, divides_by_zero);
   for (std::int64_t r = 0; r < reference.rows; ++r)
     for (std::size_t k = 0; k < c.outputs.size(); ++k) {
       const DType t = c.graph()[c.graph().outputs()[k]].dtype;
@@ -88,11 +88,11 @@ class LoopsRows : public ::testing::TestWithParam<NamedOverride> {
   void for_sizes(F f) {
     const Overridden w(GetParam().chosen);
     std::mt19937_64 random(test::seed_of_tests());
-    const bool across = GetParam().chosen.text.across, is_large = GetParam().chosen.text.team == 0;
+    const bool row_per_element = GetParam().chosen.text.row_per_element, is_large = GetParam().chosen.text.team == 0;
     for (const std::int64_t columns : {1, 31, 32, 65, is_large ? 300 : 128})
-      for (const std::int64_t rows : {1, across ? 33 : 3}) {
+      for (const std::int64_t rows : {1, row_per_element ? 33 : 3}) {
         SCOPED_TRACE(::testing::Message() << rows << " rows of " << columns << ", seed " << test::seed_of_tests());
-        ASSERT_NO_FATAL_FAILURE(f(Sizes{rows, columns, across}, random));
+        ASSERT_NO_FATAL_FAILURE(f(Sizes{rows, columns, row_per_element}, random));
       }
   }
 };
@@ -136,7 +136,7 @@ TEST_P(LoopsRows, ManyReductions) {
     const DType t = random() % 2 ? DType::Float32 : DType::Int32;
     const Operand x = c.leaf(t, Indexing::Domain, s.strides()),
                   h = c.leaf(DType::Float16, Indexing::Domain, s.strides());
-    const Operand p = c.leaf(DType::Int64, Indexing::Kept), i = c.index(c.strides(Indexing::Domain), 5);
+    const Operand p = c.leaf(DType::Int64, Indexing::Kept), i = c.iota(c.strides(Indexing::Domain), 5);
     const Operand whole = c.op(Op::mul, {c.op(Op::add, {i, p}), c.graph().cast(x, DType::Int64)});
     for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) c.output(c.op(op, {x}), Indexing::Rows);
     c.output(c.op(Op::sum, {whole}), Indexing::Rows);
@@ -192,8 +192,7 @@ TEST_P(LoopsRows, Faults) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     for (const bool is_faulty : {false, true}) {
       RowCase c = s.rows_of();
-      const Operand x = c.leaf(DType::Int64, Indexing::Domain, s.strides()),
-                    i = c.index(c.strides(Indexing::Domain), 0);
+      const Operand x = c.leaf(DType::Int64, Indexing::Domain, s.strides()), i = c.iota(c.strides(Indexing::Domain), 0);
       c.output(c.op(Op::sum, {c.op(Op::floor_divide, {i, x})}), Indexing::Rows);
       align(c);
       for (std::int64_t k = 0; k < c.leaves[0].extent; ++k)
@@ -223,8 +222,8 @@ TEST_P(LoopsRows, Gathers) {
     for (std::int64_t r = 0; r < s.rows; ++r) rows.push_back(r + 1);
     const TensorRef operands[] = {runtime::empty(Shape{s.rows}, DType::Int64, Device()),
                                   runtime::empty(Shape{s.rows}, DType::Int64, Device()),
-                                  matrix(places, s.rows, s.columns, s.across, Device()), upload(entries, {7}, Device()),
-                                  upload(rows, {s.rows}, Device())};
+                                  matrix(places, s.rows, s.columns, s.row_per_element, Device()),
+                                  upload(entries, {7}, Device()), upload(rows, {s.rows}, Device())};
     LoopsMemory memory;
     std::vector<TensorImpl*> pointers;
     for (const TensorRef& t : operands) {
@@ -233,7 +232,7 @@ TEST_P(LoopsRows, Gathers) {
     }
     const jit::LoopNest nest = row_nest(kernel, pointers, {s.rows, s.columns});
     const jit::Faults found = LoopsLauncher(LoopsLaunch{kernel, nest, class_of(kernel, nest)}, memory).run();
-    ASSERT_EQ(found.position, is_faulty);
+    ASSERT_EQ(found.index_out_of_range, is_faulty);
     const auto sums = download<std::int64_t>(operands[0]), greatest = download<std::int64_t>(operands[1]);
     for (std::int64_t r = 0; r < s.rows; ++r) {
       std::int64_t sum = 0, most = 0, place = 0;

@@ -17,38 +17,39 @@ using namespace jit::loops;
 
 /// What programs are made of.
 struct Example {
-  Loops loops{.name = "example", .code = {}};
-  Builder b{loops};
+  LoopProgram program{.name = "example", .code = {}};
+  Builder b{program};
   Value y = b.param("y0", pointer_type(DType::Float32));
   Value x = b.param("x0", pointer_type(DType::Float32));
   Value count = b.param("count", index_type(Kind::Index));
-  Value thread = b.convert(b.special(Code::Thread), Kind::Index);
+  Value thread = b.convert(b.builtin(Code::ThreadIdx), Kind::Index);
   Value one = b.constant(DType::Float32, 0x3f800000);
 
-  Value loaded() { return b.load(x, thread, 1, Access::Elements); }
+  Value loaded() { return b.load(x, thread, 1, Access::Unaligned); }
   std::size_t instructions(Code code) const {
-    return static_cast<std::size_t>(std::ranges::count(loops.code, code, &Instruction::code));
+    return static_cast<std::size_t>(std::ranges::count(program.code, code, &Instruction::code));
   }
 };
 
 TEST(Loops, TheBuilderFoldsIndices) {
   Example e;
   EXPECT_EQ(e.b.add(e.thread, e.b.integer(Kind::Index, 0)), e.thread);
-  EXPECT_EQ(e.b.times(e.thread, 1), e.thread);
-  EXPECT_EQ(e.b.over(e.thread, 1), e.thread);
-  EXPECT_EQ(e.b.times(e.thread, 4), e.b.times(e.thread, 4));
-  EXPECT_EQ(e.loops[e.b.times(e.b.integer(Kind::Index, 6), 7)].attribute, 42u);
-  EXPECT_EQ(e.loops[e.b.remainder(e.thread, 1)].attribute, 0u);
-  EXPECT_EQ(e.loops[e.b.convert(e.b.integer(Kind::Index, 6), Kind::Long)].code, Code::Constant);
+  EXPECT_EQ(e.b.mul_by(e.thread, 1), e.thread);
+  EXPECT_EQ(e.b.div_by(e.thread, 1), e.thread);
+  EXPECT_EQ(e.b.mul_by(e.thread, 4), e.b.mul_by(e.thread, 4));
+  EXPECT_EQ(e.program[e.b.mul_by(e.b.integer(Kind::Index, 6), 7)].attribute, 42u);
+  EXPECT_EQ(e.program[e.b.rem_by(e.thread, 1)].attribute, 0u);
+  EXPECT_EQ(e.program[e.b.convert(e.b.integer(Kind::Index, 6), Kind::Int64)].code, Code::Constant);
 }
 
 TEST(Loops, WhatIsComputedTwiceInOneScopeIsOneInstruction) {
   Example e;
   const Value outside = e.b.add(e.thread, e.count);
-  e.b.when(e.b.less(e.thread, e.count));
-  EXPECT_EQ(e.b.add(e.thread, e.count), outside);
-  const Value inside = e.b.mul(e.thread, e.count);
-  e.b.end();
+  Value inside = none;
+  e.b.emit_if(e.b.less(e.thread, e.count), [&] {
+    EXPECT_EQ(e.b.add(e.thread, e.count), outside);
+    inside = e.b.mul(e.thread, e.count);
+  });
   EXPECT_NE(e.b.mul(e.thread, e.count), inside);  // it is not visible any more
   EXPECT_NE(e.loaded(), e.loaded());              // memory may change
 }
@@ -57,13 +58,11 @@ TEST(Loops, DeadCodeGoes) {
   Example e;
   const Value unused = e.b.local(element_type(DType::Float32), 1, e.one, "unused");
   e.b.set(unused, e.loaded());
-  e.b.when(e.b.less(e.thread, e.count));
-  e.b.alu(Op::exp, DType::Float32, {e.one});
-  e.b.end();
-  e.b.store(e.y, e.thread, e.one, Access::Elements);
-  eliminate_dead_code(e.loops);
-  EXPECT_EQ(verify(e.loops), "");
-  for (const Code code : {Code::Local, Code::Set, Code::If, Code::End, Code::Alu, Code::Load})
+  e.b.emit_if(e.b.less(e.thread, e.count), [&] { e.b.op(Op::exp, DType::Float32, {e.one}); });
+  e.b.store(e.y, e.thread, e.one, Access::Unaligned);
+  eliminate_dead_code(e.program);
+  EXPECT_EQ(verify(e.program), "");
+  for (const Code code : {Code::Local, Code::Set, Code::If, Code::End, Code::Elementwise, Code::Load})
     EXPECT_EQ(e.instructions(code), 0u) << name(code);
   EXPECT_EQ(e.instructions(Code::Param), 3u);  // what a launch gives stays
 }
@@ -72,35 +71,34 @@ TEST(Loops, DeadCodeGoes) {
 TEST(Loops, WritesToWhatIsReadStay) {
   Example e;
   const Value sum = e.b.local(element_type(DType::Float32), 1, e.one, "sum"),
-              rest = e.b.local(element_type(DType::Float32), 1, e.one, "rest");
-  e.b.range(e.thread, e.count, e.b.integer(Kind::Index, 32), Unroll::None, "i");
-  e.b.call("add_exactly", {}, {sum, rest, e.loaded()});
-  e.b.end();
-  e.b.store(e.y, e.thread, e.b.get(sum), Access::Elements);
-  eliminate_dead_code(e.loops);
-  EXPECT_EQ(verify(e.loops), "");
+              compensation = e.b.local(element_type(DType::Float32), 1, e.one, "compensation");
+  e.b.emit_for(e.thread, e.count, e.b.integer(Kind::Index, 32), Unroll::None, "i",
+               [&](Value) { e.b.call("compensated_add", {}, {sum, compensation, e.loaded()}); });
+  e.b.store(e.y, e.thread, e.b.get(sum), Access::Unaligned);
+  eliminate_dead_code(e.program);
+  EXPECT_EQ(verify(e.program), "");
   for (const Code code : {Code::Range, Code::Call, Code::Load, Code::End})
     EXPECT_EQ(e.instructions(code), 1u) << name(code);
 }
 
 TEST(Loops, AnInstructionALine) {
   Example e;
-  e.b.when(e.b.less(e.thread, e.count));
-  e.b.store(e.y, e.thread, e.b.alu(Op::add, DType::Float32, {e.loaded(), e.one}), Access::Elements);
-  e.b.end();
-  EXPECT_EQ(to_string(e.loops),
+  e.b.emit_if(e.b.less(e.thread, e.count), [&] {
+    e.b.store(e.y, e.thread, e.b.op(Op::add, DType::Float32, {e.loaded(), e.one}), Access::Unaligned);
+  });
+  EXPECT_EQ(to_string(e.program),
             "example: 256 threads, 1 blocks, 32-bit indices\n"
             "  %0 = param.float32* y0\n"
             "  %1 = param.float32* x0\n"
             "  %2 = param.index count\n"
-            "  %3 = thread.word\n"
+            "  %3 = thread_idx.u32\n"
             "  %4 = convert.index %3\n"
             "  %5 = constant.float32 0x3f800000\n"
             "  %6 = less.bool %4 %2\n"
             "  if %6\n"
-            "    %8 = load.float32 elements %1 %4 - -\n"
-            "    %9 = alu.float32 add %8 %5\n"
-            "    store elements %0 %4 %9 - -\n"
+            "    %8 = load.float32 unaligned %1 %4 - -\n"
+            "    %9 = elementwise.float32 add %8 %5\n"
+            "    store unaligned %0 %4 %9 - -\n"
             "  end\n");
 }
 
@@ -108,7 +106,7 @@ TEST(Loops, AnInstructionALine) {
 
 /// An operand at an address that all vectors are aligned to.
 TensorRef somewhere(const Shape& shape, DType dtype) {
-  TensorRef t = runtime::index_tensor(shape, Device());
+  TensorRef t = runtime::iota_tensor(shape, Device());
   t->dtype = dtype;
   t->data = reinterpret_cast<std::byte*>(std::uintptr_t{4096});
   return t;
@@ -141,7 +139,7 @@ struct Sum : RowKernel {
 };
 
 TEST(Loops, TextsOfRows) {
-  test::expect_golden("loops_softmax_kept.txt", text_of_rows(Softmax(), 4096, 1024));
+  test::expect_golden("loops_softmax_in_registers.txt", text_of_rows(Softmax(), 4096, 1024));
   test::expect_golden("loops_softmax_cached.txt", text_of_rows(Softmax(), 4096, 40000));
   test::expect_golden("loops_sum_columns.txt", text_of_rows(Sum(), 1 << 20, 1000, true));
   test::expect_golden("loops_sum_split.txt", text_of_rows(Sum(), 1, (1 << 24) + 1));

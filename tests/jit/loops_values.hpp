@@ -16,15 +16,15 @@ namespace sinter::testing {
 using jit::loops::Code;
 using jit::loops::Instruction;
 using jit::loops::Kind;
-using jit::loops::Loops;
+using jit::loops::LoopProgram;
 using test::Bits;
 
 /// Integers of a kind, as 64-bit words: those of signed kinds are sign-extended.
 class IndexKind {
  public:
   IndexKind(Kind kind, bool wide) noexcept
-      : is_signed_(kind == Kind::Offset || kind == Kind::Long),
-        is_wide_(kind == Kind::Long || (wide && kind != Kind::Word)) {}
+      : is_signed_(kind == Kind::Offset || kind == Kind::Int64),
+        is_wide_(kind == Kind::Int64 || (wide && kind != Kind::UInt32)) {}
 
   Bits add(Bits a, Bits b) const {
     std::int64_t exact;
@@ -38,11 +38,11 @@ class IndexKind {
     std::int64_t exact;
     return result(__builtin_mul_overflow(s(a), s(b), &exact), a * b);
   }
-  Bits quotient(Bits a, Bits b) const {
+  Bits div(Bits a, Bits b) const {
     if (b == 0 || (is_signed_ && s(b) < 0)) throw WrongProgram("divides by a number that is not positive");
     return is_signed_ ? static_cast<Bits>(s(a) / s(b)) : a / b;
   }
-  Bits remainder(Bits a, Bits b) const { return a - mul(quotient(a, b), b); }
+  Bits rem(Bits a, Bits b) const { return a - mul(div(a, b), b); }
   bool less(Bits a, Bits b) const noexcept { return is_signed_ ? s(a) < s(b) : a < b; }
   /// What is left of a number of another kind.
   Bits wrap(Bits a) const noexcept {
@@ -61,8 +61,8 @@ class IndexKind {
   bool is_signed_, is_wide_;
 };
 
-/// A divider of the launch's parameters.
-struct DividerWords {
+/// A fast divisor of the launch's parameters.
+struct FastDivisorWords {
   std::uint64_t multiplier = 0, shift = 0;
 
   Bits divide(Bits a, bool wide) const noexcept {
@@ -79,7 +79,7 @@ bool replaces(bool greatest, T a, T b) noexcept {
 }
 
 /// An operation of the tables; a reduction combines two partial results.
-inline Bits alu(Op op, DType result, DType compute, const std::vector<Bits>& v) {
+inline Bits elementwise(Op op, DType result, DType compute, const std::vector<Bits>& v) {
   switch (op) {
     case Op::cast: return test::convert_bits(v[0], compute, result);
     case Op::sum: return test::apply(Op::add, compute, v);
@@ -106,13 +106,13 @@ Bits call(std::string_view function, std::span<Bits> operands) {
   std::array<T, 9> v{};
   for (std::size_t i = 0; i < operands.size(); ++i) v[i] = test::as<T>(operands[i]);
   T result{};
-  if (function == "add_exactly") prelude::add_exactly(v[0], v[1], v[2]);
-  if (function == "compensated") result = prelude::compensated(v[0], v[1]);
-  if (function == "raise_pivot") prelude::raise_pivot(v[0], v[1], v[2], v[3]);
-  if (function == "at_greatest") result = prelude::at_greatest(v[0], v[1], v[2]);
-  if (function == "raised") result = prelude::raised(v[0], v[1], v[2]);
-  if (function == "move_mean") prelude::move_mean(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
-  if (function == "about_mean") prelude::about_mean(v[0], v[1], v[2], v[3]);
+  if (function == "compensated_add") prelude::compensated_add(v[0], v[1], v[2]);
+  if (function == "compensated_value") result = prelude::compensated_value(v[0], v[1]);
+  if (function == "update_max_shift") prelude::update_max_shift(v[0], v[1], v[2], v[3]);
+  if (function == "rescale_to_max") result = prelude::rescale_to_max(v[0], v[1], v[2]);
+  if (function == "rescale_to_larger_max") result = prelude::rescale_to_larger_max(v[0], v[1], v[2]);
+  if (function == "recenter") prelude::recenter(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
+  if (function == "moments_from_shifted_sums") prelude::moments_from_shifted_sums(v[0], v[1], v[2], v[3]);
   if (function == "merge_moments") prelude::merge_moments(v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]);
   for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = test::to_bits(v[i]);
   return test::to_bits(result);

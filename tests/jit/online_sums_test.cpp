@@ -22,11 +22,11 @@ Operand mean_of(RowKernel& k, Operand x, DType t) {
 Operand finite_of(RowKernel& k, Operand x, DType t) {
   return k.apply(Op::where, {k.apply(Op::isfinite, {x}), x, k.number(t, 0)});
 }
-Operand sum_of_exp(RowKernel& k, Operand x, Operand pivot) {
-  return k.apply(Op::sum, {k.apply(Op::exp, {k.apply(Op::sub, {x, pivot})})});
+Operand sum_of_exp(RowKernel& k, Operand x, Operand shift) {
+  return k.apply(Op::sum, {k.apply(Op::exp, {k.apply(Op::sub, {x, shift})})});
 }
-Operand sum_of_squares(RowKernel& k, Operand x, Operand pivot) {
-  const Operand d = k.apply(Op::sub, {x, pivot});
+Operand sum_of_squares(RowKernel& k, Operand x, Operand shift) {
+  const Operand d = k.apply(Op::sub, {x, shift});
   return k.apply(Op::sum, {k.apply(Op::mul, {d, d})});
 }
 
@@ -42,7 +42,7 @@ TEST(OnlineSums, AreKnownByTheirGraph) {
   EXPECT_EQ(kind(sum_of_exp(k, x, most)), OnlineSum::Kind::Exponentials);
   EXPECT_EQ(kind(sum_of_exp(k, x, finite)), OnlineSum::Kind::Exponentials);
   EXPECT_EQ(kind(sum_of_squares(k, x, mean)), OnlineSum::Kind::Squares);
-  EXPECT_EQ(online_sum(k.graph(), sum_of_exp(k, x, finite))->lead, most);
+  EXPECT_EQ(online_sum(k.graph(), sum_of_exp(k, x, finite))->base, most);
   EXPECT_EQ(kind(sum_of_exp(k, twice, most)), std::nullopt);
   EXPECT_EQ(kind(sum_of_exp(k, x, k.apply(Op::amin, {x}))), std::nullopt);
   EXPECT_EQ(kind(sum_of_exp(k, x, mean)), std::nullopt);
@@ -62,12 +62,12 @@ TEST(OnlineSums, SpareAStage) {
   const jit::RowPasses passes(kernel, true);
   EXPECT_EQ(passes.passes.size(), 2u);
   EXPECT_EQ(passes.reads(0), 2);
-  EXPECT_EQ(part_size(passes, 0, false), 8);
+  EXPECT_EQ(partial_size(passes, 0, false), 8);
 }
 
 /// What explain() counts.
 TEST(OnlineSums, SpareALaunchWhereBlocksShareRows) {
-  const Overridden w({{.block = 128, .steps = 2, .split = true}, 4, 32});
+  const Overridden w({{.block = 128, .vectors_per_thread = 2, .split = true}, 4, 32});
   RowKernel k("softmax_shared");
   write_softmax(k, DType::Float32, DType::Float32);
   const Executable e(k.done());
@@ -177,7 +177,7 @@ void test_sums(const NamedOverride& named, double error) {
         values.push_back(T(static_cast<R>(value_of(static_cast<int>(r) % kinds, c, columns, random))));
     std::vector<TensorRef> operands;
     for (int o = 0; o < 3; ++o) operands.push_back(runtime::empty(Shape{rows}, compute, test_devices()[1]));
-    operands.push_back(matrix(values, rows, columns, named.chosen.text.across, test_devices()[1]));
+    operands.push_back(matrix(values, rows, columns, named.chosen.text.row_per_element, test_devices()[1]));
     run_rows(e, operands, {rows, columns});
     std::vector<R> got[3];
     for (std::size_t o = 0; o < 3; ++o) got[o] = download<R>(operands[o]);
@@ -201,7 +201,7 @@ TEST_P(Online, OfDoubles) { test_sums<double, double>(GetParam(), 2e-13); }
 std::vector<NamedOverride> loops() {
   std::vector<NamedOverride> found;
   for (const NamedOverride& w : overrides)
-    if (!w.chosen.text.kept) found.push_back(w);
+    if (!w.chosen.text.in_registers) found.push_back(w);
   return found;
 }
 INSTANTIATE_TEST_SUITE_P(Schemes, Online, ::testing::ValuesIn(loops()), [](const auto& i) { return i.param.name; });

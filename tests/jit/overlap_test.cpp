@@ -149,7 +149,7 @@ TEST(Overlap, NothingHasNoMemory) {
                   m = runtime::empty(Shape{3}, DType::Float32, Device());
   EXPECT_EQ(overlap(*none, *none), Overlap::None);
   EXPECT_EQ(overlap(*m, *view(*m, Shape{0}, Shape{1})), Overlap::None);
-  EXPECT_EQ(overlap(*m, *runtime::index_tensor(Shape{3}, Device())), Overlap::None);
+  EXPECT_EQ(overlap(*m, *runtime::iota_tensor(Shape{3}, Device())), Overlap::None);
 }
 
 TEST(Overlap, ArraysOverlapThemselves) {

@@ -54,8 +54,8 @@ TEST(Record, NamesAreBoundAndUnbound) {
 TEST(Record, IndexLeaves) {
   Written p;
   p.leaf(DType::Int64).scalar(Category::Int).op(Op::add);
-  const bool is_index[] = {true};
-  EXPECT_EQ(jit::record(p.program(), p.dtypes, p.same_as, is_index).nodes()[0].op, Op::index);
+  const bool lacks_memory[] = {true};
+  EXPECT_EQ(jit::record(p.program(), p.dtypes, p.same_as, lacks_memory).nodes()[0].op, Op::iota);
 }
 
 TEST(Record, ArraysAreLoadedFrom) {
@@ -196,9 +196,9 @@ TEST(Record, ArraysAreNoValues) {
   Written fine;
   fine.leaf(DType::Float32).leaf(DType::Int64).op(Op::load);
   fine.code[0] = static_cast<std::uint8_t>(Op::array);
-  const bool is_index[] = {true, false};
+  const bool lacks_memory[] = {true, false};
   EXPECT_NO_THROW(fine.record());
-  EXPECT_THROW(jit::record(fine.program(), fine.dtypes, fine.same_as, is_index), Error);
+  EXPECT_THROW(jit::record(fine.program(), fine.dtypes, fine.same_as, lacks_memory), Error);
 }
 
 TEST(Record, AnAbsentAddendIsLeftOut) {

@@ -302,7 +302,7 @@ inline std::vector<Bits> interpret(const jit::Graph& graph, const std::function<
     }
     switch (n.op) {
       case Op::leaf:
-      case Op::index: values.push_back(convert_bits(leaf(n.attribute), n.dtype, held(n.dtype))); break;
+      case Op::iota: values.push_back(convert_bits(leaf(n.attribute), n.dtype, held(n.dtype))); break;
       case Op::scalar: values.push_back(scalar(n)); break;
       case Op::constant: values.push_back(convert_bits(n.attribute, n.dtype, held(n.dtype))); break;
       case Op::cast: {

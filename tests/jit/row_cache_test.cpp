@@ -41,7 +41,7 @@ struct SeveralInputs : RowKernel {
   SeveralInputs() : RowKernel("several_inputs") {
     const DType f = DType::Float32;
     const Operand x = leaf(f), w = leaf(f), h = cast(leaf(DType::Float16), f), m = leaf(DType::Float64);
-    const Operand r = leaf(f, Indexing::Rows), i = cast(index(), f);
+    const Operand r = leaf(f, Indexing::Rows), i = cast(iota(), f);
     const Operand most = apply(Op::amax, {x}), sum = apply(Op::sum, {apply(Op::mul, {h, i})});
     const Operand of_m = cast(apply(Op::amin, {m}), f);
     Operand y = apply(Op::mul, {apply(Op::sub, {x, most}), w});
@@ -55,12 +55,12 @@ TEST(RowCache, HasAPartForWhatIsReadAgain) {
   const KernelTraits traits(k.done());
   EXPECT_EQ(traits.rows->read_again, (std::vector<bool>{true, false, true, false, false, true}));
   EXPECT_EQ(traits.rows->row_cache_bytes, 6);
-  jit::KernelClass c{.ndim = 2, .lanes = 2, .reduced = 1, .rows = {.block = 512, .row_cache = true}};
-  c.patterns.assign(traits.operands.size(), Pattern::Linear);
+  jit::KernelClass c{.ndim = 2, .vector_width = 2, .reduced = 1, .rows = {.block = 512, .row_cache = true}};
+  c.patterns.assign(traits.operands.size(), Pattern::Contiguous);
   const auto places = [&] {
     const RowCache row_cache(traits, c);
     std::vector<std::optional<int>> found;
-    for (std::size_t i = 0; i < traits.operands.size(); ++i) found.push_back(row_cache.place(i));
+    for (std::size_t i = 0; i < traits.operands.size(); ++i) found.push_back(row_cache.offset(i));
     return found;
   };
   const std::optional<int> none;
@@ -84,7 +84,7 @@ TEST(RowCache, IsWhatTheGpuHasRoomFor) {
   jit::use_gpu(1, &gpu);
   const auto asked = [&](std::int64_t columns, std::int64_t shared) {
     gpu.shared = shared;
-    const TensorRef x = runtime::index_tensor(Shape{2, columns}, Device(1));
+    const TensorRef x = runtime::iota_tensor(Shape{2, columns}, Device(1));
     x->dtype = DType::Float32;
     x->data = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20);
     run_rows(e, {x, x}, {2, columns}, true);
@@ -113,7 +113,7 @@ TEST(RowCache, LeavesTheBlocksVariablesTheirRoom) {
   for (const Kernel* k : {&several.done(), &norm.done()}) {
     const jit::RowPasses passes(*k, true);
     std::int64_t bytes = 0;
-    for (int s = 0; s < passes.stages.count; ++s) bytes += 32 * part_size(passes, s, true) + 15;
+    for (int s = 0; s < passes.stages.count; ++s) bytes += 32 * partial_size(passes, s, true) + 15;
     EXPECT_GE(jit::variable_bytes(jit::RowTraits(*k)), bytes);
   }
 }
@@ -121,7 +121,7 @@ TEST(RowCache, LeavesTheBlocksVariablesTheirRoom) {
 /// Nothing a block may have is exceeded by the longest rows that are cached, and one of them more is not.
 TEST(RowCache, FitsBesideTheBlocksVariables) {
   if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
-  const Overridden w({{.block = 64, .steps = 2, .row_cache = true}, 16, 32});
+  const Overridden w({{.block = 64, .vectors_per_thread = 2, .row_cache = true}, 16, 32});
   SeveralInputs k;
   const Executable e(k.done());
   const KernelTraits traits(e.kernel());
@@ -135,7 +135,7 @@ TEST(RowCache, FitsBesideTheBlocksVariables) {
     };
     const Shape domain{1, columns};
     const TensorRef y = runtime::empty(domain, DType::Float32, test_devices()[1]);
-    const TensorRef i = runtime::index_tensor(domain, test_devices()[1]);
+    const TensorRef i = runtime::iota_tensor(domain, test_devices()[1]);
     run_rows(e,
              {y, zeros(DType::Float32, domain), zeros(DType::Float32, domain), zeros(DType::Float16, domain),
               zeros(DType::Float64, domain), zeros(DType::Float32, {1}), i},

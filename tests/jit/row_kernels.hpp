@@ -31,7 +31,7 @@ class RowKernel {
 
   Graph& graph() { return kernel_.graph; }
   Operand leaf(DType t, Indexing indexing = Indexing::Domain) { return kernel_.graph.leaf(t, input(indexing)); }
-  Operand index() { return kernel_.graph.index(input(Indexing::Domain)); }
+  Operand iota() { return kernel_.graph.iota(input(Indexing::Domain)); }
   Operand array(DType t) {
     const std::uint32_t n = input(Indexing::Domain);
     arrays_.push_back(n);
@@ -122,21 +122,21 @@ struct NamedOverride {
   friend void PrintTo(const NamedOverride& w, std::ostream* out) { *out << w.name; }
 };
 inline const NamedOverride overrides[] = {
-    {"OneThread", {{.team = 1, .kept = true}, 16, 32}},
-    {"EightLanes", {{.team = 8, .kept = true}, 16, 32}},
-    {"Warp", {{.team = 32, .kept = true}, 16, 32}},
-    {"WarpOfScalars", {{.team = 32, .kept = true}, 1, 32}},
-    {"WarpLoop", {{.team = 32, .steps = 4}, 16, 32}},
-    {"Block", {{.block = 512, .kept = true}, 16, 32}},
-    {"BlockLoop", {{.block = 256, .steps = 2}, 16, 32}},
-    {"BlockCache", {{.block = 256, .steps = 2, .row_cache = true}, 16, 32}},
-    {"BlockCacheScalars", {{.block = 64, .steps = 4, .row_cache = true}, 1, 32}},
-    {"Split", {{.block = 128, .steps = 2, .split = true}, 16, 32}},
-    {"SplitScalars", {{.block = 64, .steps = 4, .split = true}, 1, 32}},
-    {"Columns", {{.across = true, .team = 8, .steps = 4}, 16, 32}},
-    {"ColumnsKept", {{.across = true, .team = 16, .kept = true}, 2, 32}},
-    {"ColumnsAlone", {{.across = true, .team = 1, .steps = 2}, 1, 32}},
-    {"ColumnsSplit", {{.across = true, .team = 32, .steps = 2, .split = true}, 2, 32}},
+    {"OneThread", {{.team = 1, .in_registers = true}, 16, 32}},
+    {"EightLanes", {{.team = 8, .in_registers = true}, 16, 32}},
+    {"Warp", {{.team = 32, .in_registers = true}, 16, 32}},
+    {"WarpOfScalars", {{.team = 32, .in_registers = true}, 1, 32}},
+    {"WarpLoop", {{.team = 32, .vectors_per_thread = 4}, 16, 32}},
+    {"Block", {{.block = 512, .in_registers = true}, 16, 32}},
+    {"BlockLoop", {{.block = 256, .vectors_per_thread = 2}, 16, 32}},
+    {"BlockCache", {{.block = 256, .vectors_per_thread = 2, .row_cache = true}, 16, 32}},
+    {"BlockCacheScalars", {{.block = 64, .vectors_per_thread = 4, .row_cache = true}, 1, 32}},
+    {"Split", {{.block = 128, .vectors_per_thread = 2, .split = true}, 16, 32}},
+    {"SplitScalars", {{.block = 64, .vectors_per_thread = 4, .split = true}, 1, 32}},
+    {"Columns", {{.row_per_element = true, .team = 8, .vectors_per_thread = 4}, 16, 32}},
+    {"ColumnsKept", {{.row_per_element = true, .team = 16, .in_registers = true}, 2, 32}},
+    {"ColumnsAlone", {{.row_per_element = true, .team = 1, .vectors_per_thread = 2}, 1, 32}},
+    {"ColumnsSplit", {{.row_per_element = true, .team = 32, .vectors_per_thread = 2, .split = true}, 2, 32}},
 };
 
 template <class T>

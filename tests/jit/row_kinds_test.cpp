@@ -19,7 +19,7 @@ class RowKinds : public ::testing::TestWithParam<NamedOverride> {
   void SetUp() override {
     if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   }
-  bool across() const { return GetParam().chosen.text.across; }
+  bool row_per_element() const { return GetParam().chosen.text.row_per_element; }
 };
 
 template <class T>
@@ -78,7 +78,7 @@ void test_all(const NamedOverride& named, const std::vector<T>& few, bool with_s
         const DType t = kernel.graph[kernel.graph.outputs()[o]].dtype;
         operands.push_back(runtime::empty(o == 5 ? Shape{rows, 1} : Shape{rows}, t, test_devices()[1]));
       }
-      operands.push_back(matrix(values, rows, columns, named.chosen.text.across, test_devices()[1]));
+      operands.push_back(matrix(values, rows, columns, named.chosen.text.row_per_element, test_devices()[1]));
       run_rows(e, operands, {rows, columns});
       std::vector<std::vector<std::uint64_t>> got;
       for (std::size_t o = 0; o < kernel.outputs.size(); ++o) got.push_back(values_of(*operands[o]));
@@ -129,7 +129,7 @@ std::vector<double> means_of(const TensorRef& t) {
 template <class T>
 void test_norm(const NamedOverride& named, DType compute, double error) {
   const Overridden w(named.chosen);
-  const bool across = named.chosen.text.across;
+  const bool row_per_element = named.chosen.text.row_per_element;
   RowKernel k(fmt::format("norm_{}", name(dtype_of<T>)));
   write_norm(k, dtype_of<T>, compute);
   const Executable e(k.done());
@@ -138,10 +138,10 @@ void test_norm(const NamedOverride& named, DType compute, double error) {
     std::vector<T> x(static_cast<std::size_t>(rows * columns)), weights(static_cast<std::size_t>(columns));
     for (T& v : x) v = T(static_cast<float>(random() % 2001) / 1000 - 1);
     for (T& v : weights) v = T(static_cast<float>(random() % 17) / 16);
-    const TensorRef out = matrix(x, rows, columns, across, test_devices()[1]),
+    const TensorRef out = matrix(x, rows, columns, row_per_element, test_devices()[1]),
                     means = runtime::empty(Shape{rows}, compute, test_devices()[1]);
     run_rows(e,
-             {out, means, matrix(x, rows, columns, across, test_devices()[1]),
+             {out, means, matrix(x, rows, columns, row_per_element, test_devices()[1]),
               upload(weights, {columns}, test_devices()[1])},
              {rows, columns});
     const std::vector<T> y = by_rows<T>(out);
@@ -173,7 +173,7 @@ TEST_P(RowKinds, NormOfDoubles) { test_norm<double>(GetParam(), DType::Float64, 
 TEST_P(RowKinds, PositionsLoadsAndFaults) {
   const Overridden w(GetParam().chosen);
   RowKernel k("loads");
-  const Operand at = k.index(), table = k.array(DType::Int64), divisor = k.leaf(DType::Int64),
+  const Operand at = k.iota(), table = k.array(DType::Int64), divisor = k.leaf(DType::Int64),
                 of_row = k.leaf(DType::Int64, Indexing::Rows);
   const Operand n = k.number(DType::Int64, 7), one = k.number(DType::Int64, 1);
   const Operand place = k.apply(Op::remainder, {at, n});
@@ -192,11 +192,12 @@ TEST_P(RowKinds, PositionsLoadsAndFaults) {
       for (std::size_t i = 0; i < divisors.size(); ++i) divisors[i] = static_cast<std::int64_t>(i % 5) + 1;
       for (std::int64_t r = 0; r < rows; ++r) of_rows.push_back(r - 4);
       if (faults) divisors.back() = 0;
-      TensorRef positions = runtime::index_tensor({rows, columns}, test_devices()[1]);
+      TensorRef positions = runtime::iota_tensor({rows, columns}, test_devices()[1]);
       const TensorRef sums = runtime::empty(Shape{rows}, DType::Int64, test_devices()[1]),
                       places = runtime::empty(Shape{rows}, DType::Int64, test_devices()[1]);
       run_rows(e,
-               {sums, places, positions, entries_there, matrix(divisors, rows, columns, across(), test_devices()[1]),
+               {sums, places, positions, entries_there,
+                matrix(divisors, rows, columns, row_per_element(), test_devices()[1]),
                 upload(of_rows, {rows}, test_devices()[1])},
                {rows, columns});
       if (faults) {
@@ -236,9 +237,9 @@ TEST_P(RowKinds, AxesThatDoNotMerge) {
   for (float& v : values) v = static_cast<float>(random() % 4001) / 100 - 20;
   // By axes (0, 1, 2), or (2, 0, 1), which has rows as neighbours.
   const auto at = [&](std::int64_t o, std::int64_t r, std::int64_t i) {
-    return static_cast<std::size_t>(across() ? (i * outer + o) * rows + r : (o * rows + r) * inner + i);
+    return static_cast<std::size_t>(row_per_element() ? (i * outer + o) * rows + r : (o * rows + r) * inner + i);
   };
-  const Shape strides = across() ? Shape{rows, 1, outer * rows} : Shape{rows * inner, inner, 1};
+  const Shape strides = row_per_element() ? Shape{rows, 1, outer * rows} : Shape{rows * inner, inner, 1};
   const TensorRef flat = upload(values, {rows * columns}, test_devices()[1]),
                   out = runtime::empty(Shape{rows * columns}, DType::Float32, test_devices()[1]),
                   places = runtime::empty(Shape{rows}, DType::Int64, test_devices()[1]),
@@ -278,7 +279,7 @@ TEST_P(RowKinds, OneForARowInPlace) {
     std::vector<float> x_values, r_values;
     for (std::int64_t i = 0; i < rows * columns; ++i) x_values.push_back(static_cast<float>(i % 7) - 3);
     for (std::int64_t i = 0; i < rows; ++i) r_values.push_back(static_cast<float>(i));
-    const TensorRef in = matrix(x_values, rows, columns, across(), test_devices()[1]),
+    const TensorRef in = matrix(x_values, rows, columns, row_per_element(), test_devices()[1]),
                     of_rows = upload(r_values, {rows}, test_devices()[1]);
     run_rows(e, {in, of_rows, in, of_rows}, {rows, columns}, true);
     const std::vector<float> y = by_rows<float>(in), got = download<float>(of_rows);

@@ -41,7 +41,7 @@ class RowLaunch : public ::testing::TestWithParam<NamedOverride> {
 /// Two stages and a pass that writes; every second size in place.
 TEST_P(RowLaunch, Softmax) {
   const Overridden w(GetParam().chosen);
-  const bool across = GetParam().chosen.text.across;
+  const bool row_per_element = GetParam().chosen.text.row_per_element;
   RowKernel k("softmax_f32");
   write_softmax(k, DType::Float32, DType::Float32);
   const Executable e(k.done());
@@ -50,8 +50,8 @@ TEST_P(RowLaunch, Softmax) {
     for (const std::int64_t rows : {0, 1, 2, 35}) {
       SCOPED_TRACE(::testing::Message() << rows << " rows of " << columns);
       const std::vector<float> x = some_values(rows * columns, random);
-      const TensorRef in = matrix(x, rows, columns, across, test_devices()[1]),
-                      out = rows == 2 ? in : matrix(x, rows, columns, across, test_devices()[1]);
+      const TensorRef in = matrix(x, rows, columns, row_per_element, test_devices()[1]),
+                      out = rows == 2 ? in : matrix(x, rows, columns, row_per_element, test_devices()[1]);
       run_rows(e, {out, in}, {rows, columns}, rows == 2);
       const std::vector<float> y = by_rows<float>(out);
       for (std::int64_t r = 0; r < rows; ++r) expect_softmax(row_of(x, r, columns), row_of(y, r, columns));

@@ -17,17 +17,18 @@ using jit::RowSizes;
 using jit::RowTraits;
 
 /// A line for each size: "16384 x 1024: ..."
-std::string table(const RowTraits& traits, int lanes, bool across) {
+std::string table(const RowTraits& traits, int width, bool row_per_element) {
   std::string out;
   for (const std::int64_t rows : {1, 16, 200, 4096, 1 << 20})
     for (const std::int64_t columns :
          {1, 2, 32, 33, 64, 129, 256, 1000, 1024, 1025, 4096, 5000, 16384, 32768, 40000, 57000, 100000, 1 << 24}) {
       if (rows * columns > std::int64_t{1} << 32) continue;
-      const int fits = across ? lanes : columns % 8 == 0 ? lanes : 1;
-      const RowScheme s = choose_rows(traits, {rows, columns, fits, across});
+      const int fits = row_per_element ? width : columns % 8 == 0 ? width : 1;
+      const RowScheme s = choose_rows(traits, {rows, columns, fits, row_per_element});
       const RowGrid g = row_grid(s, rows, columns);
-      out += fmt::format("{:>7} x {:<8} lanes {} steps {:<2} {:>7} tiles of {:<4} {}\n", rows, columns, s.lanes,
-                         s.text.steps, g.tiles, g.block, describe(s, g, s.text.row_cache));
+      out += fmt::format("{:>7} x {:<8} width {} vectors {:<2} {:>7} row groups of {:<4} {}\n", rows, columns,
+                         s.vector_width, s.text.vectors_per_thread, g.row_groups, g.block,
+                         describe(s, g, s.text.row_cache));
     }
   return out;
 }
@@ -38,11 +39,11 @@ TEST(RowScheme, OfSoftmax) {
   const RowTraits traits(k.done());
   EXPECT_EQ(traits.passes, 3);
   EXPECT_TRUE(traits.writes_elements);
-  EXPECT_EQ(traits.kept_bytes, 4);
+  EXPECT_EQ(traits.row_register_bytes, 4);
   EXPECT_EQ(traits.streams, 1);
-  EXPECT_EQ(traits.part_bytes, (std::vector{4, 4}));
+  EXPECT_EQ(traits.partial_bytes, (std::vector{4, 4}));
   test::expect_golden("row_scheme_softmax.txt", table(traits, 4, false));
-  test::expect_golden("row_scheme_softmax_across.txt", table(traits, 4, true));
+  test::expect_golden("row_scheme_softmax_row_per_element.txt", table(traits, 4, true));
 }
 
 TEST(RowScheme, OfSum) {
@@ -52,7 +53,7 @@ TEST(RowScheme, OfSum) {
   EXPECT_EQ(traits.passes, 1);
   EXPECT_FALSE(traits.writes_elements);
   test::expect_golden("row_scheme_sum.txt", table(traits, 4, false));
-  test::expect_golden("row_scheme_sum_across.txt", table(traits, 4, true));
+  test::expect_golden("row_scheme_sum_row_per_element.txt", table(traits, 4, true));
 }
 
 TEST(RowScheme, OfNormOfHalves) {
@@ -60,7 +61,7 @@ TEST(RowScheme, OfNormOfHalves) {
   write_norm(k, DType::Float16, DType::Float32);
   const RowTraits traits(k.done());
   EXPECT_EQ(traits.passes, 3);
-  EXPECT_EQ(traits.kept_bytes, 4);  // as floats; the weights are read once as it is
+  EXPECT_EQ(traits.row_register_bytes, 4);  // as floats; the weights are read once as it is
   EXPECT_EQ(traits.streams, 2);
   test::expect_golden("row_scheme_norm_f16.txt", table(traits, 8, false));
 }
@@ -76,9 +77,9 @@ TEST(RowScheme, OfMoreColumnsThanAnIntCounts) {
 
 TEST(RowScheme, CoversTheRow) {
   RowTraits few, many, wide;
-  few.passes = 1, few.part_bytes = {8};
-  many.passes = 4, many.kept_bytes = 40, many.part_bytes = {16, 16, 128};
-  wide.passes = 2, wide.part_bytes = {4000};
+  few.passes = 1, few.partial_bytes = {8};
+  many.passes = 4, many.row_register_bytes = 40, many.partial_bytes = {16, 16, 128};
+  wide.passes = 2, wide.partial_bytes = {4000};
   std::mt19937_64 random(1);
   for (int i = 0; i < 20000; ++i) {
     const RowTraits& traits = i % 3 == 0 ? few : i % 3 == 1 ? many : wide;
@@ -88,25 +89,27 @@ TEST(RowScheme, CoversTheRow) {
     const RowGrid g = row_grid(s, sizes.rows, sizes.columns);
     const jit::RowConfig& t = s.text;
     SCOPED_TRACE(::testing::Message() << sizes.rows << " x " << sizes.columns << ": " << describe(s, g));
-    ASSERT_EQ(t.across, sizes.across);
-    ASSERT_LE(s.lanes, sizes.lanes);
+    ASSERT_EQ(t.row_per_element, sizes.row_per_element);
+    ASSERT_LE(s.vector_width, sizes.vector_width);
     ASSERT_LE(g.block, static_cast<unsigned>(t.block));
     ASSERT_TRUE(t.team <= t.block && g.block % 32 == 0 && g.block <= 1024);
-    const std::int64_t vectors = t.across ? sizes.columns : sizes.columns / s.lanes;
+    const std::int64_t vectors = t.row_per_element ? sizes.columns : sizes.columns / s.vector_width;
     const std::int64_t team = t.team ? t.team : g.block;
-    ASSERT_EQ(t.tail, !t.across && sizes.columns % s.lanes != 0);
-    if (t.kept) {
-      ASSERT_GE(team * t.steps, vectors);
+    ASSERT_EQ(t.tail, !t.row_per_element && sizes.columns % s.vector_width != 0);
+    if (t.in_registers) {
+      ASSERT_GE(team * t.vectors_per_thread, vectors);
       ASSERT_FALSE(t.split);
     }
-    ASSERT_GE(g.tiles * (t.team ? t.block / t.team : 1) * (t.across ? s.lanes : 1), sizes.rows);
+    ASSERT_GE(g.row_groups * (t.team ? t.block / t.team : 1) * (t.row_per_element ? s.vector_width : 1), sizes.rows);
     if (t.split) {
-      ASSERT_GE(g.splits * g.part, vectors);
-      ASSERT_LT((g.splits - 1) * g.part, std::max<std::int64_t>(vectors, 1));
+      ASSERT_GE(g.splits * g.vectors_per_split, vectors);
+      ASSERT_LT((g.splits - 1) * g.vectors_per_split, std::max<std::int64_t>(vectors, 1));
     }
     int parts = 0;
-    for (const int bytes : traits.part_bytes) parts += bytes;
-    const int shared = t.across ? (t.team > 1 ? s.lanes * t.block * parts : 0) : t.team == 0 ? 32 * parts : 0;
+    for (const int bytes : traits.partial_bytes) parts += bytes;
+    const int shared = t.row_per_element ? (t.team > 1 ? s.vector_width * t.block * parts : 0)
+                       : t.team == 0     ? 32 * parts
+                                         : 0;
     ASSERT_LE(shared, 48 << 10);
   }
 }

@@ -28,8 +28,8 @@ TEST(RowSource, Golden) {
 TEST(RowSource, RowsThatAreKept) {
   const Kernel k = Softmax().done();
   const std::string text = text_of(k, row_class(k, 4096, 1024));
-  EXPECT_THAT(text, HasSubstr("from_lane("));
-  EXPECT_THAT(text, HasSubstr("reinterpret_cast<const Lanes<float, 4>*>(x0_thread)["));
+  EXPECT_THAT(text, HasSubstr("shuffle_xor("));
+  EXPECT_THAT(text, HasSubstr("reinterpret_cast<const Vec<float, 4>*>(x0_thread)["));
 }
 
 TEST(RowSource, RowsThatSharedMemoryHolds) {
@@ -48,7 +48,7 @@ TEST(RowSource, TheGenericClassHasEveryDim) {
   const std::string text = text_of(k, jit::generic_class(jit::KernelTraits(k)));
   EXPECT_THAT(text, HasSubstr("row_extent7"));
   EXPECT_THAT(text, HasSubstr(" extent7"));
-  EXPECT_THAT(text, HasSubstr("wide_divide(d2"));
+  EXPECT_THAT(text, HasSubstr("fast_divide64(d2"));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ void expect_valid(const Plan& p) {
     std::size_t scalars = 0;
     for (const Node& n : kernel.graph.nodes()) {
       scalars += n.op == Op::scalar;
-      if (n.op != Op::leaf && n.op != Op::index) continue;
+      if (n.op != Op::leaf && n.op != Op::iota) continue;
       ASSERT_LT(n.attribute, named.size());
       ++named[n.attribute];
     }

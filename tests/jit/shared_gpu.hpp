@@ -46,7 +46,7 @@ class SharedGpu final : public runtime::GpuBackend {
   }
   std::uint64_t fault_word() override { return gpu_.fault_word(); }
   void raise_fault() const override { gpu_.raise_fault(); }
-  int resident_blocks(const runtime::Function& f, int threads) override { return gpu_.resident_blocks(f, threads); }
+  int max_active_blocks(const runtime::Function& f, int threads) override { return gpu_.max_active_blocks(f, threads); }
 
  private:
   runtime::GpuBackend& gpu_;

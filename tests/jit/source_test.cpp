@@ -70,7 +70,7 @@ struct CommaForPoint : std::numpunct<char> {
 
 TEST(Source, DoesNotDependOnTheLocale) {
   const Kernelled k(golden_constants());
-  const KernelClass c{1, 4, false, false, {Pattern::Linear, Pattern::Linear}};
+  const KernelClass c{1, 4, false, false, {Pattern::Contiguous, Pattern::Contiguous}};
   const std::string before = text_of(k, c);
   const std::locale global = std::locale::global(std::locale(std::locale(), new CommaForPoint));
   EXPECT_EQ(text_of(k, c), before);
@@ -85,7 +85,7 @@ TEST(Source, DoesNotDependOnTheLocale) {
 TEST(Source, IntegersAddAsUnsigned) {
   Written p;
   p.leaf(DType::Int32).leaf(DType::Int32).op(Op::mul).leaf(DType::Int32).op(Op::sub);
-  const KernelClass c{1, 4, false, false, std::vector(4, Pattern::Linear)};
+  const KernelClass c{1, 4, false, false, std::vector(4, Pattern::Contiguous)};
   EXPECT_THAT(text_of(Kernelled(p), c), Not(HasSubstr("= x0 * x1")));
 }
 
@@ -136,7 +136,7 @@ TEST(Source, EveryKindOfClassComputesTheSame) {
     const KernelClass narrow = jit::classify(k.traits, nest, false).decode(4);
     KernelClass wide = narrow, aliased = narrow, scalar = narrow;
     wide.wide = aliased.aliased = true;
-    scalar.lanes = 1;
+    scalar.vector_width = 1;
     const auto a = values_over(*x, shape), b = values_over(*y, shape), c = values_over(*z, shape);
     for (const KernelClass& kind : {narrow, wide, aliased, scalar, jit::generic_class(k.traits)}) {
       launch(k, kind, nest, scalars, gpu);

@@ -87,7 +87,7 @@ TEST(Transfer, CopyingToItselfDoesNothing) {
 
 TEST(Transfer, IndexTensorsGetMemory) {
   for (const Device device : all_devices()) {
-    const TensorRef index = runtime::index_tensor({2, 3}, device);
+    const TensorRef index = runtime::iota_tensor({2, 3}, device);
     EXPECT_EQ(values_of(*jit::contiguous(*index)), (std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5}));
     EXPECT_TRUE(jit::to(*index, DType::Int64, device)->buffer);
     const TensorRef floats = jit::to(*index, DType::Float32, Device());

@@ -119,13 +119,13 @@ TEST(Shards, ReplicatedTensorsHaveAnyView) {
 
 TEST(Shards, IndexTensorsHaveTheRanksOfTheirPart) {
   const Mesh mesh({Device(), Device(), Device()});
-  const TensorRef index = index_tensor({5, 2}, mesh);
+  const TensorRef index = iota_tensor({5, 2}, mesh);
   const TensorRef part = slice_of(*index, 1, mesh, 1);
   EXPECT_EQ(part->shape, Shape(2, 2));
   EXPECT_EQ(part->first, 4);
   EXPECT_EQ(part->device, Device());
-  EXPECT_TRUE(is_index(*part));
-  EXPECT_FALSE(is_index(*empty_sharded({5, 2}, 0, DType::Int64, mesh)));
+  EXPECT_TRUE(lacks_memory(*part));
+  EXPECT_FALSE(lacks_memory(*empty_sharded({5, 2}, 0, DType::Int64, mesh)));
 }
 
 TEST(Shards, AreDescribed) {

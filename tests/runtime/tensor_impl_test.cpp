@@ -146,7 +146,7 @@ TEST(TensorImpl, OverMemoryWantsAligned) {
 }
 
 TEST(TensorImpl, IndexTensorsHaveNoMemory) {
-  const TensorRef t = index_tensor(Shape{3, 4}, sinter::try_gpu());
+  const TensorRef t = iota_tensor(Shape{3, 4}, sinter::try_gpu());
   EXPECT_EQ(t->dtype, DType::Int64);
   EXPECT_EQ(t->data, nullptr);
   EXPECT_FALSE(t->buffer);
@@ -155,12 +155,12 @@ TEST(TensorImpl, IndexTensorsHaveNoMemory) {
   const TensorRef column = view(*view(*t, Shape{3}, Shape{4}, 1), Shape{2}, Shape{4}, 4);
   EXPECT_EQ(column->first, 5);
   EXPECT_EQ(column->data, nullptr);
-  EXPECT_THROW(index_tensor(Shape{-2}, sinter::cpu), sinter::ShapeError);
+  EXPECT_THROW(iota_tensor(Shape{-2}, sinter::cpu), sinter::ShapeError);
 }
 
 TEST(TensorImpl, Describe) {
   EXPECT_EQ(describe(*empty(Shape{2, 3}, DType::Bool, sinter::cpu)), "bool (2, 3) on cpu");
-  EXPECT_EQ(describe(*index_tensor(Shape{}, sinter::cuda<3>)), "int64 () on cuda:3");
+  EXPECT_EQ(describe(*iota_tensor(Shape{}, sinter::cuda<3>)), "int64 () on cuda:3");
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ TEST(CommandsTest, ExportRefusesAndSaysWhy) {
   expect_error(shell.sinter("export 'z + 1' --arg 'z: f32[n]' --arch none -o /dev/null/x"), "/dev/null/x");
   expect_error(shell.sinter("export 'z * s' --arg 'z: f32[n], s: c64' --arch none"), "complex");
   const Outcome o = shell.sinter("export 'z + 1' --arg 'z: f32[n]' --arch none --strided z,y -o out");
-  expect_error(o, "y comes with strides");
+  expect_error(o, "`strided` names y");
   EXPECT_FALSE(std::filesystem::exists(shell.file("out")));
 }
 

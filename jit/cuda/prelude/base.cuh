@@ -4,53 +4,53 @@
 #define SINTER_DEVICE static __device__ __forceinline__
 
 template <class T, int N>
-struct alignas(sizeof(T) * N) Lanes {
+struct alignas(sizeof(T) * N) Vec {
   T at[N];
 };
 
-// Relaxed loads and stores, of places that other threads may write to as well.
+// Relaxed accesses to memory that other threads may access concurrently.
 template <class T>
-SINTER_DEVICE T load_relaxed(const T* place) {
+SINTER_DEVICE T load_relaxed(const T* address) {
 #ifdef SINTER_VIRTUAL_GPU
-  return __atomic_load_n(place, __ATOMIC_RELAXED);
+  return __atomic_load_n(address, __ATOMIC_RELAXED);
 #else
-  return *static_cast<const volatile T*>(place);
+  return *static_cast<const volatile T*>(address);
 #endif
 }
 
-// Of several values one stays.
+// If several threads store, one value remains.
 template <class T>
-SINTER_DEVICE void store_relaxed(T* place, T value) {
+SINTER_DEVICE void store_relaxed(T* address, T value) {
 #ifdef SINTER_VIRTUAL_GPU
-  __atomic_store(place, &value, __ATOMIC_RELAXED);
+  __atomic_store(address, &value, __ATOMIC_RELAXED);
 #else
-  *static_cast<volatile T*>(place) = value;
+  *static_cast<volatile T*>(address) = value;
 #endif
 }
 
-// One of the faults stays until the host has seen it. Not atomic: the word may lie in the host's memory, which a device's
-// atomic operations do not reach on every system.
+// Keeps one of the reported faults until the host has read it. Not atomic: the word may be in host memory, which a
+// device's atomic operations do not reach on every system.
 SINTER_DEVICE void report(unsigned* word, unsigned code) {
   if (load_relaxed(word) == 0u) store_relaxed(word, code);
 }
 
-SINTER_DEVICE void or_relaxed(unsigned char* place, unsigned char value) {
-  if (value != 0) store_relaxed(place, static_cast<unsigned char>(1));
+SINTER_DEVICE void or_relaxed(unsigned char* address, unsigned char value) {
+  if (value != 0) store_relaxed(address, static_cast<unsigned char>(1));
 }
 
-// Division of numbers below 2^31 by a fixed one.
-struct Divider {
+// A precomputed divisor of integers below 2^31.
+struct FastDivisor {
   unsigned multiplier, shift;
 };
-SINTER_DEVICE unsigned divide(unsigned a, Divider d) {
+SINTER_DEVICE unsigned fast_divide(unsigned a, FastDivisor d) {
   return (unsigned(static_cast<unsigned long long>(a) * d.multiplier >> 32) + a) >> d.shift;
 }
 
-// Division of numbers below 2^63 by a fixed one.
-struct WideDivider {
+// A precomputed divisor of integers below 2^63.
+struct FastDivisor64 {
   unsigned long long multiplier, shift;
 };
-SINTER_DEVICE unsigned long long wide_divide(unsigned long long a, WideDivider d) {
+SINTER_DEVICE unsigned long long fast_divide64(unsigned long long a, FastDivisor64 d) {
   return (::__umul64hi(a, d.multiplier) + a) >> d.shift;
 }
 
@@ -64,7 +64,7 @@ using int64 = long long;
 
 using uint64 = unsigned long long;
 
-// c times the position that a is among b, counted from the end if negative; 0 where it is none.
+// The stride c times the index a into an axis of extent b; negative indices count from the end. 0 if out of range.
 SINTER_DEVICE int64 axis_offset(int64 a, int64 b, int64 c) {
   const int64 position = a < 0 ? int64(uint64(a) + uint64(b)) : a;
   return position < 0 || position >= b ? 0 : int64(uint64(position) * uint64(c));

@@ -189,7 +189,7 @@ SINTER_DEVICE T trunc_divide(T a, T b) {
 SINTER_DEVICE float trunc_divide(float a, float b) { return ::truncf(a / b); }
 SINTER_DEVICE double trunc_divide(double a, double b) { return ::trunc(a / b); }
 
-// Of the magnitudes; the lowest number's wraps.
+// gcd(|a|, |b|); the magnitude of the lowest integer wraps.
 template <class T>
 SINTER_DEVICE T gcd(T a, T b) {
   using U = typename Unsigned<T>::type;
@@ -202,7 +202,7 @@ SINTER_DEVICE T gcd(T a, T b) {
   return T(x);
 }
 
-// By a negative number of bits, or by all: as if one by one for ever.
+// Counts that are negative or not below the width act like shifting by one bit at a time forever.
 template <class T>
 SINTER_DEVICE T bitwise_left_shift(T a, T b) {
   using U = typename Unsigned<T>::type;
@@ -214,7 +214,7 @@ SINTER_DEVICE T bitwise_right_shift(T a, T b) {
   return a >> (typename Unsigned<T>::type(b) < 8 * sizeof(T) ? b : T(8 * sizeof(T) - 1));
 }
 
-// Halves to even.
+// Rounds halves to even.
 template <class T>
 SINTER_DEVICE T round(T a) {
   return a;
@@ -253,7 +253,7 @@ SINTER_DEVICE float minimum(float a, float b) {
 }
 SINTER_DEVICE double minimum(double a, double b) { return a != a || b != b ? a + b : ::fmin(a, b); }
 
-// The other one where one is NaN.
+// If one operand is NaN, returns the other.
 template <class T>
 SINTER_DEVICE T fmax(T a, T b) {
   return a < b ? b : a;

@@ -1,73 +1,73 @@
-// Moves the pivot of a sum of exponentials to the greatest element so far where that is so much greater that the sum
-// might overflow. Seldom: the sum is rounded each time.
+// Updates the shift of a sum of exponentials if the maximum so far is so much greater that the sum might overflow, and
+// rescales the sum. That happens seldom: each rescaling rounds.
 template <class T>
-SINTER_DEVICE void raise_pivot(T& pivot, T& sum, T& compensation, T greatest) {
-  if (!(greatest - pivot > T(8)) || greatest - greatest != T(0)) return;
-  const T scale = exp(pivot - greatest);
+SINTER_DEVICE void update_max_shift(T& shift, T& sum, T& compensation, T max) {
+  if (!(max - shift > T(8)) || max - max != T(0)) return;
+  const T scale = exp(shift - max);
   sum *= scale;
   compensation *= scale;
-  pivot = greatest;
+  shift = max;
 }
 
-// A sum of exponentials about the greatest element; where that is not finite about any.
+// Rescales sum(exp(x - shift)) to sum(exp(x - max)); if max is not finite, the shift is irrelevant.
 template <class T>
-SINTER_DEVICE T at_greatest(T sum, T pivot, T greatest) {
-  return greatest - greatest == T(0) ? sum * exp(pivot - greatest) : sum;
+SINTER_DEVICE T rescale_to_max(T sum, T shift, T max) {
+  return max - max == T(0) ? sum * exp(shift - max) : sum;
 }
 
-// A sum of exponentials about the greatest element of a part of a row, as one about that of two parts.
+// Rescales a partial sum(exp(x - max)) to the larger of two partial maxima.
 template <class T>
-SINTER_DEVICE T raised(T sum, T greatest, T other) {
-  return other > greatest ? sum * exp(greatest - other) : sum;
+SINTER_DEVICE T rescale_to_larger_max(T sum, T max, T other) {
+  return other > max ? sum * exp(max - other) : sum;
 }
 
-// The first elements' mean as a pivot, which is finite.
+// The first elements' mean; 0 if it is not finite.
 template <class T>
-SINTER_DEVICE T first_pivot(T sum, T count) {
+SINTER_DEVICE T initial_shift(T sum, T count) {
   const T mean = sum / count;
   return mean - mean == T(0) ? mean : T(0);
 }
 
-// The mean of so many elements as the pivot of their sums, or of the next ones where there are none yet. So no pivot is so
-// far from the mean that most of the sum of squares were lost when that is taken about the mean.
+// Moves the shift of the running sums to the mean of the `count` elements so far or, at the start, of the next ones. No
+// shift is thus so far from the mean that most of the sum of squares is lost when that is taken relative to the mean.
 template <class T>
-SINTER_DEVICE void move_mean(T& pivot, T& squares, T& squares_rest, T& distances, T& distances_rest, T next_sum, T count, T next_count) {
+SINTER_DEVICE void recenter(T& shift, T& squares, T& squares_comp, T& deviations, T& deviations_comp, T next_sum, T count, T next_count) {
   if (count == T(0)) {
-    pivot = first_pivot(next_sum, next_count);
+    shift = initial_shift(next_sum, next_count);
     return;
   }
-  squares = compensated(squares, squares_rest);
-  distances = compensated(distances, distances_rest);
-  squares_rest = distances_rest = T(0);
-  const T mean = pivot + distances / count, step = mean - pivot;
+  squares = compensated_value(squares, squares_comp);
+  deviations = compensated_value(deviations, deviations_comp);
+  squares_comp = deviations_comp = T(0);
+  const T mean = shift + deviations / count, step = mean - shift;
   if (mean - mean != T(0)) return;
-  squares -= step * (distances + (distances - count * step));
-  distances -= count * step;
-  pivot = mean;
+  squares -= step * (deviations + (deviations - count * step));
+  deviations -= count * step;
+  shift = mean;
 }
 
-// The moments of so many elements: sums of distances from a pivot and of their squares become the sum of squares about
-// the mean, which is pivot + rest. Infinite and NaN elements have a NaN distance from the mean.
+// The moments of `count` elements from sums of deviations from a shift and of their squares: the sum of squared
+// deviations from the mean, which is shift + mean_comp. Infinite and NaN elements have a NaN deviation from the mean.
 template <class T>
-SINTER_DEVICE void about_mean(T& squares, T& rest, T distances, T count) {
+SINTER_DEVICE void moments_from_shifted_sums(T& squares, T& mean_comp, T deviations, T count) {
   if (count == T(0)) return;
-  rest = distances / count;
-  const T least = squares - distances * rest;
-  squares = squares - squares != T(0) ? squares + T(0) * distances : least > T(0) ? least : T(0);
+  mean_comp = deviations / count;
+  const T min = squares - deviations * mean_comp;
+  squares = squares - squares != T(0) ? squares + T(0) * deviations : min > T(0) ? min : T(0);
 }
 
-// The moments of all elements of two parts (Chan, Golub and LeVeque, 1979).
+// The moments of the elements of two partial results (Chan, Golub and LeVeque, 1979).
 template <class T>
-SINTER_DEVICE void merge_moments(T& squares, T& mean, T& mean_rest, T& count, T b_squares, T b_mean, T b_mean_rest, T b_count) {
+SINTER_DEVICE void merge_moments(T& squares, T& mean, T& mean_comp, T& count, T b_squares, T b_mean, T b_mean_comp, T b_count) {
   if (b_count == T(0)) return;
-  const T a_mean = mean, a_rest = mean_rest, a_count = count;
+  const T a_mean = mean, a_comp = mean_comp, a_count = count;
   count = a_count + b_count;
   if (a_count == T(0)) {
-    squares = b_squares, mean = b_mean, mean_rest = b_mean_rest;
+    squares = b_squares, mean = b_mean, mean_comp = b_mean_comp;
     return;
   }
-  const T apart = (b_mean - a_mean) + (b_mean_rest - a_rest);
-  squares = (squares + b_squares) + apart * apart * (a_count * b_count / count);
-  mean = a_mean > b_mean ? a_mean : b_mean, mean_rest = T(0);
-  add_exactly(mean, mean_rest, (a_count * ((a_mean - mean) + a_rest) + b_count * ((b_mean - mean) + b_mean_rest)) / count);
+  const T delta = (b_mean - a_mean) + (b_mean_comp - a_comp);
+  squares = (squares + b_squares) + delta * delta * (a_count * b_count / count);
+  mean = a_mean > b_mean ? a_mean : b_mean, mean_comp = T(0);
+  compensated_add(mean, mean_comp, (a_count * ((a_mean - mean) + a_comp) + b_count * ((b_mean - mean) + b_mean_comp)) / count);
 }

@@ -1,14 +1,14 @@
-// The value of the lane whose number differs by the bits of `lanes`.
+// The value of the lane whose index is the own one XOR `lane_mask`.
 template <class T>
-SINTER_DEVICE T from_lane(T a, int lanes) {
+SINTER_DEVICE T shuffle_xor(T a, int lane_mask) {
 #ifdef __HIP__
-  return T(__shfl_xor(a, lanes, 32));
+  return T(__shfl_xor(a, lane_mask, 32));
 #else
-  return T(__shfl_xor_sync(~0u, a, lanes));
+  return T(__shfl_xor_sync(~0u, a, lane_mask));
 #endif
 }
 
-// What the lanes of a warp read or wrote before is done. They run in step, so only the order of memory is at stake.
+// A barrier of a warp. Its lanes execute in lockstep, so only memory order has to be enforced.
 #ifdef __HIP__
 SINTER_DEVICE void sync_warp() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
@@ -17,23 +17,23 @@ SINTER_DEVICE void sync_warp() {
 }
 #endif
 
-// What adding b to a loses in rounding goes to the compensation (Knuth's two-sum).
+// Adds b to a; adds the rounding error to the compensation (Knuth's two-sum).
 template <class T>
-SINTER_DEVICE void add_exactly(T& a, T& compensation, T b) {
+SINTER_DEVICE void compensated_add(T& a, T& compensation, T b) {
   const T sum = a + b, rounded = sum - a;
   compensation += (a - (sum - rounded)) + (b - rounded);
   a = sum;
 }
 
-// An infinite or NaN sum has no compensation.
+// An infinite or NaN sum is not compensated.
 template <class T>
-SINTER_DEVICE T compensated(T a, T compensation) {
+SINTER_DEVICE T compensated_value(T a, T compensation) {
   return compensation - compensation == T(0) ? a + compensation : a;
 }
 
-// The same number, of which the compiler does not know that: it computes addresses anew for a later pass, where it would
-// else keep those of an earlier one in registers.
-SINTER_DEVICE unsigned again(unsigned n) {
+// Returns n through an empty asm statement, so that the compiler recomputes addresses for a later pass instead of
+// keeping those of an earlier one in registers.
+SINTER_DEVICE unsigned hide_from_optimizer(unsigned n) {
 #ifdef __HIP__
   asm volatile("" : "+v"(n));
 #else
@@ -44,11 +44,11 @@ SINTER_DEVICE unsigned again(unsigned n) {
   return n;
 }
 
-// Elements that are `step` apart, of which the first is there.
+// Loads elements that are `step` apart.
 template <class Vector, class T>
-SINTER_DEVICE Vector strided_lanes(const T* first, long long step) {
-  Vector lanes;
+SINTER_DEVICE Vector load_strided(const T* first, long long step) {
+  Vector vector;
 #pragma unroll
-  for (int l = 0; l < int(sizeof(Vector) / sizeof(T)); ++l) lanes.at[l] = first[l * step];
-  return lanes;
+  for (int l = 0; l < int(sizeof(Vector) / sizeof(T)); ++l) vector.at[l] = first[l * step];
+  return vector;
 }

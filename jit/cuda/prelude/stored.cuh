@@ -2,9 +2,9 @@
 template <class To, class From>
 SINTER_DEVICE To truncate(From a) {
   const From limit = sizeof(To) == 4 ? From(2147483648.0) : From(9223372036854775808.0);
-  const To highest = To(typename Unsigned<To>::type(-1) >> 1);
-  if (!(a < limit)) return a != a ? To(0) : highest;
-  return a < -limit ? To(-highest - 1) : To(a);
+  const To max_value = To(typename Unsigned<To>::type(-1) >> 1);
+  if (!(a < limit)) return a != a ? To(0) : max_value;
+  return a < -limit ? To(-max_value - 1) : To(a);
 }
 
 template <class To, class From, bool Truncates>
@@ -106,34 +106,34 @@ struct Conversion<bfloat16, float, true> {
   static __device__ __forceinline__ bfloat16 of(float a) { return float_to_bfloat16(a); }
 };
 
-// Adds to a place that other threads may add to as well.
+// Adds to an element that other threads may add to concurrently.
 template <class T>
-SINTER_DEVICE void atomic_add(T* place, T value) {
-  ::atomicAdd(place, value);
+SINTER_DEVICE void atomic_add(T* address, T value) {
+  ::atomicAdd(address, value);
 }
-SINTER_DEVICE void atomic_add(long long* place, long long value) {
-  ::atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-
-// The same for complex numbers, each part by itself: of two stores to one place, the parts of either may stay.
-template <class T>
-SINTER_DEVICE void store_relaxed_parts(T* place, T value) {
-  store_relaxed(&place->re, value.re);
-  store_relaxed(&place->im, value.im);
-}
-template <class T>
-SINTER_DEVICE void atomic_add_parts(T* place, T value) {
-  atomic_add(&place->re, value.re);
-  atomic_add(&place->im, value.im);
+SINTER_DEVICE void atomic_add(long long* address, long long value) {
+  ::atomicAdd(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value));
 }
 
-// The same for 16-bit floats, which are rounded each time. What is there is guessed first: a plain load could be torn.
+// The same for complex numbers, part by part: with two concurrent stores, the parts may come from different ones.
 template <class T>
-SINTER_DEVICE void atomic_add_16_bits(T* place, T value) {
+SINTER_DEVICE void store_relaxed_parts(T* address, T value) {
+  store_relaxed(&address->re, value.re);
+  store_relaxed(&address->im, value.im);
+}
+template <class T>
+SINTER_DEVICE void atomic_add_parts(T* address, T value) {
+  atomic_add(&address->re, value.re);
+  atomic_add(&address->im, value.im);
+}
+
+// The same for 16-bit floats, which are rounded each time. Starts with a guess: a plain load would be a data race.
+template <class T>
+SINTER_DEVICE void atomic_add_16_bits(T* address, T value) {
   unsigned short was = 0, seen;
   for (;; was = seen) {
     const T sum = convert<T>(convert<float>(T{was}) + convert<float>(value));
-    seen = ::atomicCAS(&place->bits, was, sum.bits);
+    seen = ::atomicCAS(&address->bits, was, sum.bits);
     if (seen == was) return;
   }
 }

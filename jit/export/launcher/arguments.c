@@ -6,14 +6,14 @@ typedef struct {
 
 /* Elements of an array; -1 where an extent is negative, or more bytes are asked for than memory can have. */
 static int64_t sinter_count(int ndim, const int64_t *extents, int element_bytes) {
-  int64_t count = 1, most = INT64_MAX / 1024 / element_bytes; /* sums of some do not overflow either */
+  int64_t count = 1, max = INT64_MAX / 1024 / element_bytes; /* sums of some do not overflow either */
   int d;
   for (d = 0; d < ndim; ++d)
     if (extents[d] < 0) return -1;
   for (d = 0; d < ndim; ++d)
     if (extents[d] == 0) return 0;
   for (d = 0; d < ndim; ++d) {
-    if (extents[d] > most / count) return -1;
+    if (extents[d] > max / count) return -1;
     count *= extents[d];
   }
   return count;
@@ -32,14 +32,14 @@ static int sinter_check_array(const void *data, int element_bytes, int alignment
   if ((uintptr_t)data % (uintptr_t)alignment != 0) return sinter_misaligned;
   if (!strides) above = count - 1;
   for (d = 0; strides && d < ndim; ++d) {
-    const int64_t most = INT64_MAX / 16 / element_bytes, steps = extents[d] - 1;
-    if (strides[d] < -most || strides[d] > most) return sinter_bad_size;
-    if (steps > 0 && (strides[d] < 0 ? -strides[d] : strides[d]) > most / steps) return sinter_bad_size;
+    const int64_t max = INT64_MAX / 16 / element_bytes, steps = extents[d] - 1;
+    if (strides[d] < -max || strides[d] > max) return sinter_bad_size;
+    if (steps > 0 && (strides[d] < 0 ? -strides[d] : strides[d]) > max / steps) return sinter_bad_size;
     if (strides[d] < 0)
       below -= steps * strides[d];
     else
       above += steps * strides[d];
-    if (below > most || above > most) return sinter_bad_size;
+    if (below > max || above > max) return sinter_bad_size;
   }
   if (range->low < (uintptr_t)below * (uintptr_t)element_bytes) return sinter_bad_size;
   range->low -= (uintptr_t)below * (uintptr_t)element_bytes;

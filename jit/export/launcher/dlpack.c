@@ -26,11 +26,11 @@ static int sinter_check_device(int32_t id) {
   return result == sinter_ok && device != id ? sinter_wrong_device : result;
 }
 
-/* Axes behind the first `least` may be missing. */
-static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int least, int ndim, bool is_launch) {
+/* Axes behind the first `min_ndim` may be missing. */
+static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int min_ndim, int ndim, bool is_launch) {
   enum { cpu = 1, cuda = 2, pinned = 3, managed = 13, boolean = 6, unsigned_integer = 1 };
   if (!t) return sinter_null_pointer;
-  if (t->ndim < least || t->ndim > ndim || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
+  if (t->ndim < min_ndim || t->ndim > ndim || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
   if (t->code != code && !(code == boolean && t->code == unsigned_integer)) return sinter_bad_tensor;
   if (t->ndim > 0 && !t->shape) return sinter_bad_tensor;
   if (t->byte_offset > UINTPTR_MAX - (uintptr_t)t->data) return sinter_bad_size;

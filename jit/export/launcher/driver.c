@@ -12,7 +12,7 @@ typedef struct {
   int (*module_function)(void **, void *, const char *);
   int (*function_attribute)(int *, int, void *);
   int (*set_function_attribute)(void *, int, int);
-  int (*resident_blocks)(int *, void *, int, size_t);
+  int (*max_active_blocks)(int *, void *, int, size_t);
   int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 } sinter_driver;
 
@@ -33,17 +33,19 @@ static pthread_mutex_t sinter_mutex = PTHREAD_MUTEX_INITIALIZER;
 static sinter_driver sinter_cuda; /* the four are guarded by the mutex */
 static int sinter_driver_state = -1;
 static sinter_loaded *sinter_all_loaded;
-static const char *sinter_file; /* of kernels, where these are not in the program */
+static const char *sinter_file; /* the file of kernels, if they are not in the program */
 
 /* The driver does not work in a process that is forked from one that has opened it, and some of its functions wait there
  * for ever. The mutex is whole in the child: no other thread holds it while the process forks. */
-static void sinter_before_fork(void) { pthread_mutex_lock(&sinter_mutex); }
-static void sinter_after_fork(void) { pthread_mutex_unlock(&sinter_mutex); }
-static void sinter_in_child(void) {
-  if (sinter_driver_state == sinter_ok) sinter_driver_state = sinter_forked;
+static void sinter_prepare_fork(void) { pthread_mutex_lock(&sinter_mutex); }
+static void sinter_parent_after_fork(void) { pthread_mutex_unlock(&sinter_mutex); }
+static void sinter_child_after_fork(void) {
+  if (sinter_driver_state == sinter_ok) sinter_driver_state = sinter_after_fork;
   pthread_mutex_unlock(&sinter_mutex);
 }
-static void sinter_watch_forks(void) { pthread_atfork(sinter_before_fork, sinter_after_fork, sinter_in_child); }
+static void sinter_watch_forks(void) {
+  pthread_atfork(sinter_prepare_fork, sinter_parent_after_fork, sinter_child_after_fork);
+}
 
 static void sinter_lock(void) {
   pthread_once(&sinter_once, sinter_watch_forks);
@@ -76,7 +78,7 @@ static int sinter_open_driver(void) {
           sinter_find(library, "cuModuleGetFunction", &d->module_function) &&
           sinter_find(library, "cuFuncGetAttribute", &d->function_attribute) &&
           sinter_find(library, "cuFuncSetAttribute", &d->set_function_attribute) &&
-          sinter_find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", &d->resident_blocks) &&
+          sinter_find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", &d->max_active_blocks) &&
           sinter_find(library, "cuLaunchKernel", &d->launch);
   if (!found) return sinter_old_driver;
   sinter_find(library, "cuCtxGetId", &d->context_id);

@@ -28,13 +28,13 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
   image = sinter_image_for(v, 10 * major + minor);
   if (!image) return sinter_wrong_architecture;
   bytes = image->bytes ? (const char *)image->bytes : sinter_file;
-  if (!bytes) return sinter_not_open;
+  if (!bytes) return sinter_file_not_open;
   result = d->module_load(&to->module, bytes + image->offset);
   if (result == 200 || result == 209) return sinter_wrong_architecture; /* an image that this GPU cannot run */
   if (result != 0) return sinter_driver_failed(result);
   if ((result = d->module_function(&to->function, to->module, v->entry)) == 0 &&
       (result = d->function_attribute(&variables, 1, to->function)) == 0 &&
-      (result = d->resident_blocks(&resident, to->function, v->block, 0)) == 0) {
+      (result = d->max_active_blocks(&resident, to->function, v->block, 0)) == 0) {
     to->shared = shared;
     if (v->row_cache_bytes > 0 && shared > variables)
       result = d->set_function_attribute(to->function, 8, shared - variables);
@@ -47,7 +47,7 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
   return sinter_ok;
 }
 
-/* The current context, and a number without which one that is destroyed and another at its place would be the same. */
+/* The current context, and an id that distinguishes it from a destroyed context at the same address. */
 static int sinter_find_context(void **context, unsigned long long *id) {
   const sinter_driver *const d = &sinter_cuda;
   int result;
@@ -108,21 +108,21 @@ static int sinter_load_all(const sinter_kernel *const *kernels, int count) {
   return sinter_ok;
 }
 
-/* Of the current context. What is left of one at its place that is destroyed has no modules any more. */
+/* Unloads the modules of the current context. Entries of a destroyed context at the same address are dropped. */
 static int sinter_unload_locked(void) {
-  sinter_loaded **place = &sinter_all_loaded;
+  sinter_loaded **link = &sinter_all_loaded;
   void *context;
   unsigned long long id;
   int result = sinter_ok, unloaded;
   if (sinter_driver_state != sinter_ok) return sinter_ok; /* nothing is loaded */
   if ((result = sinter_find_context(&context, &id)) != sinter_ok) return result;
-  while (*place) {
-    sinter_loaded *const known = *place;
+  while (*link) {
+    sinter_loaded *const known = *link;
     if (known->context != context) {
-      place = &known->next;
+      link = &known->next;
       continue;
     }
-    *place = known->next;
+    *link = known->next;
     unloaded = known->context_id == id ? sinter_cuda.module_unload(known->module) : 0;
     if (unloaded != 0 && result == sinter_ok) result = sinter_driver_failed(unloaded);
     free(known);

@@ -24,18 +24,18 @@ static bool sinter_needs_wide(const sinter_kernel *k, const sinter_nest *n) {
   return false;
 }
 
-/* Whether vectors of so many lanes can be read and written. Lanes lie along the innermost dim, or across rows. */
-static bool sinter_has_lanes(const sinter_kernel *k, const sinter_nest *n, const sinter_variant *v) {
-  const int dim = v->is_across ? k->ndim - k->reduced - 1 : k->ndim - 1;
-  const bool has_tail = k->ndim == 1; /* such a kernel does the elements past the last vector one by one */
+/* Whether the variant's vectors can be read and written: along the innermost dim, or across rows. */
+static bool sinter_allows_vectors(const sinter_kernel *k, const sinter_nest *n, const sinter_variant *v) {
+  const int dim = v->is_row_per_element ? k->ndim - k->reduced - 1 : k->ndim - 1;
+  const bool has_tail = k->ndim == 1; /* such a kernel processes the elements past the last vector one by one */
   int o, d;
-  if (v->lanes == 1) return true;
-  if (n->extents[dim] < v->lanes || (!has_tail && n->extents[dim] % v->lanes != 0)) return false;
+  if (v->vector_width == 1) return true;
+  if (n->extents[dim] < v->vector_width || (!has_tail && n->extents[dim] % v->vector_width != 0)) return false;
   for (o = 0; o < k->operands; ++o) {
     if (n->strides[o][dim] != 1 || k->element_bytes[o] == 0) continue;
-    if ((uintptr_t)n->data[o] % ((uintptr_t)v->lanes * (uintptr_t)k->element_bytes[o]) != 0) return false;
+    if ((uintptr_t)n->data[o] % ((uintptr_t)v->vector_width * (uintptr_t)k->element_bytes[o]) != 0) return false;
     for (d = 0; d < k->ndim; ++d)
-      if (d != dim && n->extents[d] > 1 && n->strides[o][d] % v->lanes != 0) return false;
+      if (d != dim && n->extents[d] > 1 && n->strides[o][d] % v->vector_width != 0) return false;
   }
   return true;
 }
@@ -86,10 +86,10 @@ static uint64_t *sinter_write_pointers(uint64_t *words, const sinter_kernel *k, 
   return words;
 }
 
-static uint64_t *sinter_write_numbers(uint64_t *words, const sinter_kernel *k, const uint64_t *numbers, int count) {
-  if (count > 0) memcpy(words, numbers, (size_t)count * sizeof *words);
+static uint64_t *sinter_write_scalars(uint64_t *words, const sinter_kernel *k, const uint64_t *scalars, int count) {
+  if (count > 0) memcpy(words, scalars, (size_t)count * sizeof *words);
   words += count;
-  if (k->may_divide_by_0) *words++ = 1; /* what a kernel that does so sets the fault to */
+  if (k->may_divide_by_0) *words++ = 1; /* the value of the fault word for this error */
   if (k->takes_indices) *words++ = 2;
   return words;
 }
@@ -103,7 +103,7 @@ static int sinter_launch_words(const sinter_loaded *loaded, int64_t grid, unsign
   return result == 0 ? sinter_ok : sinter_driver_failed(result);
 }
 
-static int64_t sinter_clamp(int64_t value, int64_t least, int64_t most) {
-  return value < least ? least : value > most ? most : value;
+static int64_t sinter_clamp(int64_t value, int64_t min, int64_t max) {
+  return value < min ? min : value > max ? max : value;
 }
 static int64_t sinter_ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }

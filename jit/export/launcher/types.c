@@ -15,18 +15,18 @@ typedef struct {
   const char *entry;
   const sinter_image *images;
   int image_count;
-  int lanes;                        /* elements that a thread handles at once, as one vector */
+  int vector_width;                 /* elements that a thread loads and computes together */
   bool is_wide;                     /* 64-bit indices */
   /* Of a kernel that reduces: which threads process a row. */
-  bool is_across;                   /* lanes are rows, which are neighbours in memory; else elements of a row */
+  bool is_row_per_element;          /* each vector element is its own row: rows are adjacent in memory */
   int team;                         /* threads that share a row; 0: the whole block */
   int block;                        /* threads of a block */
-  int steps;                        /* vectors that each of them reads at once */
-  bool is_kept;                     /* which are the whole row */
-  bool is_split;                    /* several blocks share a row: one launch for each pass, parts in the workspace */
+  int vectors_per_thread;           /* loaded before the first one is used */
+  bool is_in_registers;             /* those vectors are the whole row */
+  bool is_split;                    /* several blocks share a row: one launch per pass, with a workspace */
   int launches;
-  const int *part_bytes;            /* of each launch but the last: what it leaves of a part of a row */
-  int row_cache_bytes;                  /* of shared memory for each element of a row, where that stays there; else 0 */
+  const int *partial_bytes;         /* of each launch except the last: the size of a partial result */
+  int row_cache_bytes;              /* of shared memory per element of a row, if rows are cached; else 0 */
   int shared_variables;             /* bytes of the block's other shared memory */
 } sinter_variant;
 
@@ -42,9 +42,9 @@ typedef struct {
   bool reduces;
   bool may_divide_by_0;             /* an integer */
   bool takes_indices;               /* which may be outside their axis */
-  const char *patterns;             /* of each operand. L: all elements follow each other, R: those of the innermost dim
-                                       do, r: one for each of these, U: one for all, S: strided */
-  const int *element_bytes;         /* 0 of one that is no array: its elements are their own positions */
+  const char *patterns;             /* by operand. C: contiguous, I: contiguous along the innermost dim,
+                                       B: broadcast along it, U: one element for all, S: strided */
+  const int *element_bytes;         /* 0 for an iota, whose elements are their own positions */
   const sinter_rule *rules;
   int rule_count;
 } sinter_kernel;
@@ -59,6 +59,6 @@ typedef struct {
 typedef struct {
   void *stream;
   uint32_t *fault;
-  char *parts;                      /* of rows that blocks share */
-  size_t part_bytes;
+  char *partials;                   /* partial results of rows that blocks share */
+  size_t partial_bytes;
 } sinter_call;

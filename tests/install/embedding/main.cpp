@@ -19,7 +19,8 @@ int main() {
     if (error.code() != MY_KERNELS_NULL_POINTER) return 3;
   }
 #ifdef FATBIN
-  if (beside_beside_open("no such file") != BESIDE_BESIDE_NO_FILE || beside_beside_open(FATBIN) != BESIDE_BESIDE_OK)
+  if (beside_beside_open("no such file") != BESIDE_BESIDE_FILE_UNREADABLE ||
+      beside_beside_open(FATBIN) != BESIDE_BESIDE_OK)
     return 5;
   if (beside_fused_cpu(doubled, x, 2) != BESIDE_BESIDE_OK) return 6;
 #endif

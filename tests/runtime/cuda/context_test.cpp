@@ -29,7 +29,7 @@ TEST_F(Context, EveryCallsFailureIsReported) {
       {"cuMemGetInfo_v2", [](GpuBackend& g, void*) { g.memory(); }},
       {"cuCtxGetCurrent", [](GpuBackend& g, void*) { g.synchronize(); }},
       {"cuOccupancyMaxActiveBlocksPerMultiprocessor",
-       [](GpuBackend& g, void*) { EXPECT_EQ(g.resident_blocks(g.load("FAKE k", "k"), 256), 6); }},
+       [](GpuBackend& g, void*) { EXPECT_EQ(g.max_active_blocks(g.load("FAKE k", "k"), 256), 6); }},
   };
   GpuBackend& g = gpu();
   void* data = g.allocate(800);

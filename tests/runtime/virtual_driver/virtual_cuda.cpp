@@ -166,7 +166,7 @@ EXPORTED int cuFuncSetAttribute(void*, int, int) { return 0; }
 EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, std::size_t) {
   ENTER();
   const auto& f = *static_cast<const Function*>(function);
-  *blocks = runtime::gpu(f.module->device).resident_blocks(f.function, threads);
+  *blocks = runtime::gpu(f.module->device).max_active_blocks(f.function, threads);
   return 0;
 }
 EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,

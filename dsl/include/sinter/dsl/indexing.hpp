@@ -60,7 +60,7 @@ auto as_int64(E&& e) {
 /// A tensor of positions, without memory, as an expression on D.
 template <class D>
 auto positions_on(TensorRef positions) {
-  return Expression<std::int64_t, D, IndexLeaf, 1, 0, index_bytes>(positions.release());
+  return Expression<std::int64_t, D, IotaLeaf, 1, 0, iota_bytes>(positions.release());
 }
 
 /// The elements of x at `offset`, counted in elements from its first one.

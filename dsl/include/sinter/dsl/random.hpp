@@ -44,7 +44,7 @@ Draw draw_like(std::string_view what, const E& e) {
 /// A random operation for each element of e's value, on its device.
 template <Op op, class E, class... Parameters>
 auto random_expression(std::string_view what, const E& e, Parameters... parameters) {
-  using Positions = Expression<std::int64_t, typename E::device_type, IndexLeaf, 1, 0, index_bytes>;
+  using Positions = Expression<std::int64_t, typename E::device_type, IotaLeaf, 1, 0, iota_bytes>;
   Draw draw = draw_like(what, e);
   return apply<op>(Positions(draw.positions.release()) + draw.first, draw.seed, parameters...);
 }

@@ -11,8 +11,8 @@
 namespace sinter::inline v1::detail {
 
 template <class T>
-struct Leaf;       // a tensor of T, or of AnyType
-struct IndexLeaf;  // the position of each element: a tensor without memory
+struct Leaf;      // a tensor of T, or of AnyType
+struct IotaLeaf;  // the position of each element: a tensor without memory
 template <class T, class Offset>
 struct Load;  // elements gathered from an array of T (a leaf of its own) at offsets from its first one
 template <Category C>
@@ -49,7 +49,7 @@ struct NamesOutside<Let<Name, Value, Body>, Bound...>
     : std::bool_constant<NamesOutside<Value, Bound...>::value || NamesOutside<Body, Name, Bound...>::value> {};
 
 /// Maximum number of bytes of each node; see jit::Program.
-inline constexpr int leaf_bytes = 2, index_bytes = 1, load_bytes = 3, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,
+inline constexpr int leaf_bytes = 2, iota_bytes = 1, load_bytes = 3, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,
                      reference_bytes = 2;
 template <std::int64_t Value>
 inline constexpr bool fits_a_byte = Value >= -128 && Value <= 127;
@@ -91,8 +91,8 @@ constexpr void emit(std::uint8_t*& p, Leaf<T>*) {
   put(p, dtype_code<T>);
 }
 template <class S>
-constexpr void emit(std::uint8_t*& p, IndexLeaf*) {
-  put(p, Op::index);
+constexpr void emit(std::uint8_t*& p, IotaLeaf*) {
+  put(p, Op::iota);
 }
 template <class S, class T, class Offset>
 constexpr void emit(std::uint8_t*& p, Load<T, Offset>*);

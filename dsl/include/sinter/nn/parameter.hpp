@@ -58,7 +58,7 @@ struct LastExtent<Leaf<T>> {
   }
 };
 template <>
-struct LastExtent<IndexLeaf> : LastExtent<Leaf<std::int64_t>> {};
+struct LastExtent<IotaLeaf> : LastExtent<Leaf<std::int64_t>> {};
 struct NumberExtent {
   static constexpr bool known = true;
   static std::int64_t of(TensorImpl* const*&) noexcept { return 1; }

@@ -24,7 +24,7 @@ struct Node {
   DType dtype;  // of the result
   std::uint16_t arity = 0;
   std::uint32_t first = 0;  // its operands are [first, first + arity) of Graph::operands()
-  // leaf, index, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its
+  // leaf, iota, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its
   // ReduceAxes; matmul: its Transposed; a recorded operation: weak_result if all its operands are weak, so that
   // promotion still treats it as a C++ scalar.
   std::uint64_t attribute = 0;
@@ -63,7 +63,7 @@ Shape reduced_shape(const Shape& operand, ReduceAxes along);
 class Graph {
  public:
   Operand leaf(DType dtype, std::uint32_t number);
-  Operand index(std::uint32_t number);
+  Operand iota(std::uint32_t number);
   Operand array(DType dtype, std::uint32_t number);
   /// The element of an array node at `offset`, an int64, counted in elements from the first.
   Operand load(Operand array, Operand offset);
@@ -120,11 +120,11 @@ std::uint64_t absent_addend_bits(DType dtype) noexcept;
 Hash hash(const Graph& graph) noexcept;
 
 /// The graph of a program. `dtypes` are those of the leaves; `same_as[i] <= i` is the first leaf that is the same array
-/// as leaf i; `is_index[i]` is whether leaf i has no memory: an index tensor or, for floats, an absent addend
+/// as leaf i; `lacks_memory[i]` is whether leaf i has no memory: an iota tensor or, for floats, an absent addend
 /// (empty: none). Scalars take the dtype that promotion with the tensors gives. Of `scalars`, only those that hold a
 /// reduction's axes are read. Throws DtypeError, and Error for an invalid program.
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
-             std::span<const bool> is_index = {}, std::span<const Scalar> scalars = {});
+             std::span<const bool> lacks_memory = {}, std::span<const Scalar> scalars = {});
 
 /// The same values from fewer nodes, and only from operations that executors support: common subexpressions once,
 /// constants folded, x*y+z as fma, dead nodes removed. SINTER_FMA=off disables contraction to fma, for results that

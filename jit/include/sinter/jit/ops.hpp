@@ -14,7 +14,7 @@ namespace sinter::inline v1 {
 /// those that are not computed by Sinter's kernels.
 enum class Op : std::uint8_t {
   leaf,      // an element of a tensor
-  index,     // the row-major position of the element in a tensor without memory (int64)
+  iota,      // the row-major position of the element in a tensor without memory (int64)
   array,     // a tensor that load gathers from: it does not take part in the result's shape
   scalar,    // a value given at evaluation
   constant,  // a value fixed in the expression
@@ -47,7 +47,7 @@ struct OpInfo {
 
 namespace detail {
 inline constexpr OpInfo op_info[] = {
-    {"leaf", 0, DTypeRule::None},      {"index", 0, DTypeRule::None},          {"array", 0, DTypeRule::None},
+    {"leaf", 0, DTypeRule::None},      {"iota", 0, DTypeRule::None},           {"array", 0, DTypeRule::None},
     {"scalar", 0, DTypeRule::None},    {"constant", 0, DTypeRule::None},       {"cast", 1, DTypeRule::None},
     {"load", 2, DTypeRule::None},
 #define SINTER_OP(name, arity, rule) {#name, arity, DTypeRule::rule},

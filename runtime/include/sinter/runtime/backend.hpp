@@ -125,7 +125,7 @@ class GpuBackend : public Backend {
   /// Throws the fault in the word, if any. Call it after waiting for work in any other way.
   virtual void raise_fault() const {}
   /// Occupancy: blocks of this many threads that run on one multiprocessor at once. Throws CudaError.
-  virtual int resident_blocks(const Function& function, int threads) = 0;
+  virtual int max_active_blocks(const Function& function, int threads) = 0;
   /// Asynchronous if the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
 

@@ -41,7 +41,7 @@ bool are_shards_exposed(const Buffer& buffer) noexcept;
 /// The shard of a tensor on a mesh at one of this process's ranks: a view.
 TensorRef shard(const TensorImpl& t, int rank);
 /// A rank's part of a tensor if axis `from_end` is sharded: a view. For tensors on one device, replicated tensors
-/// (the copy at that rank), and index tensors.
+/// (the copy at that rank), and iota tensors.
 TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int rank);
 
 /// Sets a view's sharded axis; `split` is view()'s argument. Throws ShapeError if the view does not consist of whole

@@ -11,8 +11,8 @@ struct TensorImpl : Counted<TensorImpl> {
   bool contiguous = true;  // row-major without gaps
   std::int8_t split = -1;  // on a mesh: the sharded axis, counted from the first one; -1 if replicated
   Device device;
-  std::byte* data = nullptr;  // first element; null when there is no memory, as in an index tensor
-  std::int64_t first = 0;     // of an index tensor: the value of its first element; on a mesh: its index in the array
+  std::byte* data = nullptr;  // first element; null when there is no memory, as in an iota tensor
+  std::int64_t first = 0;     // of an iota tensor: the value of its first element; on a mesh: its index in the array
   std::int64_t numel = 1;
   Shape shape;
   Shape strides;  // in elements; of any sign, 0 for expanded axes
@@ -50,12 +50,12 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
 
 /// A tensor without memory whose element i is its row-major index i (int64), which kernels compute. The elements of a
 /// view keep their values.
-TensorRef index_tensor(const Shape& shape, Device device);
+TensorRef iota_tensor(const Shape& shape, Device device);
 /// A 0-d tensor of a float dtype without memory that leaves any sum unchanged: kernels use the constant -0. It replaces
 /// an absent tensor.
 TensorRef absent_addend(DType dtype, Device device);
-/// Whether a tensor has no memory: an index tensor or an absent addend.
-inline bool is_index(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0 && !t.buffer; }
+/// Whether a tensor has no memory: an iota tensor or an absent addend.
+inline bool lacks_memory(const TensorImpl& t) noexcept { return t.data == nullptr && t.numel > 0 && !t.buffer; }
 
 /// The bytes [first, second) that hold a tensor's elements; empty if it has no elements or no memory.
 std::pair<const std::byte*, const std::byte*> byte_range(const TensorImpl& t) noexcept;

@@ -17,12 +17,11 @@ struct LeafExtents {
   int first, last;
 };
 
-/// A leaf whose elements are positions: its own, or, if `array` is set, along axis i those of axis axes[i] of that
-/// array
+/// A leaf whose elements are positions: its own or, if `array` is set, along axis i those of axis axes[i] of that array
 /// (-1: it does not step).
-struct PositionLeaf {
+struct IotaLeaf {
   std::uint32_t leaf;
-  std::int64_t array = -1;  // number of the leaf
+  std::int64_t array = -1;  // index of the leaf
   std::vector<int> axes = {};
 };
 
@@ -34,14 +33,14 @@ struct EqualAxes {
   int other_axis;
 };
 
-struct Places {
-  std::vector<PositionLeaf> leaves;
-  std::vector<std::uint32_t> arrays;  // leaves that are read at places which indices give
+struct ShapeDependencies {
+  std::vector<IotaLeaf> leaves;
+  std::vector<std::uint32_t> arrays;  // leaves that are gathered from
   std::vector<EqualAxes> equal;
-  std::map<std::uint32_t, LeafExtents> numbers;  // numbers of the expression that are extents or strides
+  std::map<std::uint32_t, LeafExtents> scalars;  // scalars of the expression that are extents or strides
 };
 
 /// Throws Error, which names the kernel, for accesses that exported kernels do not support.
-Places find_places(const Recorded& expression, std::string_view name);
+ShapeDependencies find_shape_dependencies(const Recorded& expression, std::string_view name);
 
 }  // namespace sinter::inline v1::jit::exporting

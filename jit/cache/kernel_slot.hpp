@@ -33,7 +33,7 @@ class ReadyKernel {
   std::atomic<bool> evicted_{false};
 };
 
-class KernelPlace {
+class KernelSlot {
  public:
   /// Function::handle, to be launched before the caller's Reading ends. Null if the kernel must be loaded.
   void* find() const noexcept {

@@ -7,23 +7,26 @@
 namespace sinter::inline v1::jit::loops {
 
 /// A row of a tile: an input's elements, and where an output's are.
-struct TileRow {
+struct TransposeTileRow {
   std::function<Value(std::size_t)> input;
   std::function<Value(const OperandLayout&)> offset;
 };
 
-class Tiles {
+class TransposeTiles {
  public:
-  Tiles(const Frame& frame, Builder& b, const Operands& operands) : frame_(frame), b_(b), operands_(operands) {}
+  TransposeTiles(const LoweringContext& context, Builder& b, const Operands& operands)
+      : context_(context), b_(b), operands_(operands) {}
 
-  /// Loads a tile of each input, but for those of one element for the whole domain, and visits its rows.
-  void visit(Value tile, const std::function<void(const TileRow&)>& row) const;
+  /// Loads a tile of each input, except uniform ones, and visits its rows.
+  void visit(Value tile, const std::function<void(const TransposeTileRow&)>& row) const;
 
  private:
-  bool is_tiled(const OperandLayout& a) const noexcept { return !a.output && a.is_element() && a.along != Along::Same; }
+  bool is_tiled(const OperandLayout& a) const noexcept {
+    return !a.output && a.is_element() && a.layout != Layout::Uniform;
+  }
   Value load(const OperandLayout& a, Value tile) const;
 
-  const Frame& frame_;
+  const LoweringContext& context_;
   Builder& b_;
   const Operands& operands_;
 };

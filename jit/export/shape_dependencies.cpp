@@ -1,4 +1,4 @@
-#include "places.hpp"
+#include "shape_dependencies.hpp"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ class Finder {
  public:
   Finder(const Recorded& from, std::string_view name) : from_(from), graph_(from.graph), name_(name) {}
 
-  Places find() {
+  ShapeDependencies find() {
     for (const Node& n : graph_.nodes()) {
       if (n.op == Op::load) load(n);
       if (n.op == Op::eq) classes(n);
@@ -26,8 +26,10 @@ class Finder {
     }
     for (const Node& n : graph_.nodes()) {
       if (takes_classes(n) && !is_extent(graph_.operands(n)[1]))
-        refuse("it takes classes whose number is no extent of a tensor. Export what is made of them as a tensor");
-      if (n.op == Op::index && !is_known(leaf_of(n))) own_positions(leaf_of(n));
+        refuse(
+            "it uses a class count that is not the extent of any tensor. Evaluate the classes to a tensor, and export "
+            "the rest");
+      if (n.op == Op::iota && !is_known(leaf_of(n))) own_iota(leaf_of(n));
     }
     return std::move(found_);
   }
@@ -43,35 +45,35 @@ class Finder {
   }
   const runtime::TensorImpl& tensor(std::uint32_t leaf) const { return *from_.leaves[leaf]; }
   bool is_known(std::uint32_t leaf) const {
-    return std::ranges::find(found_.leaves, leaf, &PositionLeaf::leaf) != found_.leaves.end();
+    return std::ranges::find(found_.leaves, leaf, &IotaLeaf::leaf) != found_.leaves.end();
   }
   bool is_extent(Operand o) const {
-    return graph_[o].op == Op::scalar && found_.numbers.contains(scalar_use(graph_[o]).number);
+    return graph_[o].op == Op::scalar && found_.scalars.contains(scalar_use(graph_[o]).number);
   }
 
-  void own_positions(std::uint32_t leaf) {
+  void own_iota(std::uint32_t leaf) {
     const runtime::TensorImpl& t = tensor(leaf);
     if (!t.contiguous || t.first != 0)
       refuse(
-          "it takes a view of elements' positions (a slice or a transpose of random numbers or of arange). Make them a "
-          "tensor first, and export what is made of it");
+          "it takes a view of elements' positions (a slice or a transpose of random numbers or of arange). Evaluate it "
+          "to a tensor first, and export the rest");
     found_.leaves.push_back({leaf});
   }
 
   /// Whether ids are of each class: the number of classes is the extent of their positions.
   void classes(const Node& n) {
     const auto operands = graph_.operands(n);
-    if (!takes_classes(graph_[operands[0]]) || graph_[operands[1]].op != Op::index) return;
+    if (!takes_classes(graph_[operands[0]]) || graph_[operands[1]].op != Op::iota) return;
     const std::uint32_t leaf = leaf_of(graph_[operands[1]]);
     const Shape& shape = tensor(leaf).shape;
     const auto is_long = [](std::int64_t extent) { return extent != 1; };
     const auto axis = static_cast<int>(std::ranges::find_if(shape, is_long) - shape.begin());
     if (std::ranges::count_if(shape, is_long) == 1)
-      set_number(graph_.operands(graph_[operands[0]])[1], {leaf, axis, axis + 1});
+      set_scalar(graph_.operands(graph_[operands[0]])[1], {leaf, axis, axis + 1});
   }
 
-  void set_number(Operand o, LeafExtents extents) {
-    if (graph_[o].op == Op::scalar) found_.numbers.insert_or_assign(scalar_use(graph_[o]).number, extents);
+  void set_scalar(Operand o, LeafExtents extents) {
+    if (graph_[o].op == Op::scalar) found_.scalars.insert_or_assign(scalar_use(graph_[o]).number, extents);
   }
 
   std::int64_t value(Operand o) const {
@@ -84,25 +86,26 @@ class Finder {
     const std::uint32_t array = leaf_of(graph_[graph_.operands(n)[0]]);
     Operand offset = graph_.operands(n)[1];
     std::optional<std::uint32_t> others;
-    if (graph_[offset].op == Op::add && graph_[graph_.operands(graph_[offset])[1]].op == Op::index) {
+    if (graph_[offset].op == Op::add && graph_[graph_.operands(graph_[offset])[1]].op == Op::iota) {
       others = leaf_of(graph_[graph_.operands(graph_[offset])[1]]);
       offset = graph_.operands(graph_[offset])[0];
     }
     if (graph_[offset].op != Op::axis_offset)
       refuse(
-          "it reads elements at places that are no positions along one axis (weights of classes). Gather them first");
+          "it gathers with offsets that do not come from an index along a single axis (weights of classes). Gather "
+          "them first");
     const auto operands = graph_.operands(graph_[offset]);
     const int axis = others ? add_others(array, *others, value(operands[1])) : 0;
     const int ndim = tensor(array).ndim();
-    set_number(operands[1], {array, axis, std::min(axis + 1, ndim)});
-    set_number(operands[2], {array, std::min(axis + 1, ndim), ndim});
+    set_scalar(operands[1], {array, axis, std::min(axis + 1, ndim)});
+    set_scalar(operands[2], {array, std::min(axis + 1, ndim), ndim});
   }
 
   /// The axis that indices run along; the others are equal in the array and in the leaf of positions.
   int add_others(std::uint32_t array, std::uint32_t leaf, std::int64_t extent) {
     const Shape &x = tensor(array).shape, &other = tensor(leaf).shape;
     const int dropped = x.ndim() - other.ndim();
-    PositionLeaf positions{leaf, array};
+    IotaLeaf positions{leaf, array};
     int axis = dropped > 0 ? 0 : -1;
     for (int d = 0; d < other.ndim() && axis < 0; ++d)
       if (other[d] == 1 && x[d] == extent) axis = d;
@@ -125,22 +128,25 @@ class Finder {
   const Recorded& from_;
   const Graph& graph_;
   std::string_view name_;
-  Places found_;
+  ShapeDependencies found_;
 };
 
 }  // namespace
 
-Places find_places(const Recorded& expression, std::string_view name) { return Finder(expression, name).find(); }
+ShapeDependencies find_shape_dependencies(const Recorded& expression, std::string_view name) {
+  return Finder(expression, name).find();
+}
 
 }  // namespace sinter::inline v1::jit::exporting
 
 namespace sinter::inline v1::jit {
 
 std::vector<std::uint32_t> nameable_numbers(const Export& kernel) {
-  const exporting::Places places = exporting::find_places(kernel.expression, kernel.options.name);
+  const exporting::ShapeDependencies dependencies =
+      exporting::find_shape_dependencies(kernel.expression, kernel.options.name);
   std::set<std::uint32_t> found;
   for (const Node& n : kernel.expression.graph.nodes())
-    if (n.op == Op::scalar && !places.numbers.contains(scalar_use(n).number)) found.insert(scalar_use(n).number);
+    if (n.op == Op::scalar && !dependencies.scalars.contains(scalar_use(n).number)) found.insert(scalar_use(n).number);
   return {found.begin(), found.end()};
 }
 

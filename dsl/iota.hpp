@@ -4,12 +4,12 @@
 
 namespace sinter::inline v1::detail {
 
-using IndexExpression = Expression<std::int64_t, AnyDevice, IndexLeaf, 1, 0, index_bytes>;
+using IotaExpression = Expression<std::int64_t, AnyDevice, IotaLeaf, 1, 0, iota_bytes>;
 
 /// The row-major position of each element of a tensor of this shape, without memory.
-inline IndexExpression index(const Shape& shape, Device device) {
+inline IotaExpression iota(const Shape& shape, Device device) {
   check_shape(shape, sizeof(std::int64_t));
-  return IndexExpression(runtime::index_tensor(shape, device).release());
+  return IotaExpression(runtime::iota_tensor(shape, device).release());
 }
 
 /// Evaluates an expression in `dtype`.

@@ -1,4 +1,5 @@
-// Which instructions are printed as loops over lanes, since C-like languages have no vector arithmetic.
+// Which instructions are printed as loops over the elements of vectors, since C-like languages have no vector
+// arithmetic.
 #pragma once
 #include <vector>
 
@@ -6,10 +7,10 @@
 
 namespace sinter::inline v1::jit::dialects {
 
-struct LaneLoops {
-  explicit LaneLoops(const loops::Loops& loops);
+struct VectorLoops {
+  explicit VectorLoops(const loops::LoopProgram& program);
 
-  /// By instruction: the number of the lane loop that it is in; none where it is in none.
+  /// By instruction: the index of the vector loop that it is in, or none.
   std::vector<int> loop;
   /// Whether a vector outlives its loop, so that it is an array.
   std::vector<bool> outlives;
