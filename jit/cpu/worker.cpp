@@ -88,7 +88,8 @@ std::byte* Worker::take_tile(std::size_t size) {
 void Worker::bind_values() {
   const Steps& steps = job_->steps;
   const std::size_t count = steps.values.size();
-  if (at_.size() < count) at_.resize(count), words_.resize(count);
+  if (at_.size() < count)
+    words_.resize(count), at_.resize(count);  // at_ last: if memory runs out, both are tried again
   chain_blocks_ = memory_.get();
   memory_used_ = steps.chain_blocks * std::size_t{largest_block};
   slots_.clear();
