@@ -30,6 +30,14 @@ LazyRef sum(const LazyRef& a, const LazyRef& b) {
   return lazy(Op::add, terms);
 }
 
+[[noreturn]] void throw_cut() {
+  throw Error(fmt::format(
+      "grad: the value's history is not complete: past {} operations, or {} views of results one behind the "
+      "other, the oldest part of a lazy expression is evaluated and forgotten\n  Take gradients of shorter "
+      "parts, and combine them with vjp",
+      max_lazy_nodes, max_history));
+}
+
 /// Goes from the value through its origins to the tensors.
 class Gradients {
  public:
@@ -45,14 +53,24 @@ class Gradients {
   bool is_reached(std::size_t i) const { return reached_[i]; }
 
  private:
-  /// Appends segments after those that they read.
-  void collect(const LazyRef& value) {
-    if (segments_.contains(value.get())) return;
-    segments_[value.get()] = nullptr;  // on the way: origins have no cycles
-    for (const auto& origin : Recorded::unevaluated({&value, 1}).origins)
-      if (origin) collect(origin->value);
-    order_.push_back(std::make_unique<Segment>(Segment{value, {}}));
-    segments_[value.get()] = order_.back().get();
+  /// Appends segments after those that they read. Without recursion: chains of origins may be long.
+  void collect(const LazyRef& root) {
+    std::vector<std::pair<LazyRef, bool>> open{{root, false}};  // and whether what it reads has been appended
+    while (!open.empty()) {
+      const auto [value, is_read] = open.back();
+      open.pop_back();
+      if (is_read) {
+        order_.push_back(std::make_unique<Segment>(Segment{value, {}}));
+        segments_[value.get()] = order_.back().get();
+        continue;
+      }
+      if (!segments_.emplace(value.get(), nullptr).second) continue;
+      open.emplace_back(value, true);
+      const Recorded recorded = Recorded::unevaluated({&value, 1});
+      if (recorded.is_cut) throw_cut();
+      for (const auto& origin : recorded.origins)
+        if (origin) open.emplace_back(origin->value, false);
+    }
   }
 
   void differentiate(const Segment& segment) {

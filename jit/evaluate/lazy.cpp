@@ -28,18 +28,21 @@ class SizeBound {
   void add(const Content& operand) noexcept {
     tree_ += operand.size;
     oldest_ = std::min(oldest_, operand.oldest);
+    history_ = std::max(history_, operand.history);
   }
   /// Sets the bound of a new operation on these operands.
   void put(Content& c) const noexcept {
     static std::atomic<std::uint64_t> created{0};
     const std::uint64_t now = created.fetch_add(1, std::memory_order_relaxed);
     c.oldest = std::min(oldest_, now);
+    c.history = history_;
     c.size = static_cast<std::uint32_t>(std::min({tree_ + 1, now - c.oldest + 1, std::uint64_t{most}}));
   }
 
  private:
   static constexpr auto most = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t tree_ = 0;
+  std::uint32_t history_ = 0;
   std::uint64_t oldest_ = LazyAccess::State::none;
 };
 
@@ -94,6 +97,7 @@ void make_leaves(std::span<const LazyRef> operands) {
     Content leaf;
     leaf.dtype = large[i]->dtype();
     leaf.leaf = Taken::of(std::move(results[i]));
+    leaf.is_cut = true;
     LazyAccess::state(*large[i]).replace(std::move(leaf));
   }
 }
@@ -211,7 +215,7 @@ LazyRef lazy(runtime::TensorImpl& leaf) { return LazyAccess::leaf(runtime::Tenso
 
 LazyRef lazy(runtime::TensorImpl& leaf, Origin origin) {
   const LazyRef made = lazy(leaf);
-  LazyAccess::state(*made).content.origin = std::make_shared<const Origin>(std::move(origin));  // not shared yet
+  set_origin(LazyAccess::state(*made).content, std::make_shared<const Origin>(std::move(origin)));  // not shared yet
   return made;
 }
 
@@ -238,7 +242,8 @@ std::vector<LazyRef> lazy_outputs(const Recorded& recorded) {
   for (std::size_t i = 0; i < recorded.leaves.size(); ++i) {
     leaves.push_back(lazy(*recorded.leaves[i]));
     if (i < recorded.names.size() && !recorded.names[i].empty()) leaves[i] = named(leaves[i], recorded.names[i]);
-    if (i < recorded.origins.size()) LazyAccess::state(*leaves[i]).content.origin = recorded.origins[i];
+    if (i < recorded.origins.size() && recorded.origins[i])
+      set_origin(LazyAccess::state(*leaves[i]).content, recorded.origins[i]);
   }
   std::vector<std::uint64_t> scalars;
   for (const Scalar s : recorded.scalars) scalars.push_back(s.bits);

@@ -108,6 +108,7 @@ class Flattener {
         out_.names.resize(number);
         out_.names.push_back(*c.name);
       }
+      out_.is_cut = out_.is_cut || c.is_cut;
       if (c.origin) {
         out_.origins.resize(number);
         out_.origins.push_back(c.origin);

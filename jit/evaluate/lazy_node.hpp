@@ -51,6 +51,8 @@ struct LazyNode::State {
     Taken leaf;
     std::shared_ptr<const std::string> name;  // of a leaf, if it has one
     std::shared_ptr<const Origin> origin;     // the same
+    std::uint32_t history = 0;                // the largest number of origins one behind the other that it depends on
+    bool is_cut = false;                      // of a leaf: it was computed, but from what is not known any more
     Taken result;                             // of an earlier evaluation; the user may have modified it since
     std::array<LazyRef, max_arity> operands;
   };
@@ -141,5 +143,15 @@ struct LazyAccess {
 };
 
 using LazyContent = LazyAccess::Content;
+
+/// Lets gradients flow through a leaf, unless there are max_history origins behind it: its past is forgotten then.
+inline void set_origin(LazyContent& leaf, std::shared_ptr<const Origin> origin) {
+  leaf.history = LazyAccess::snapshot(origin->value).history + 1;
+  leaf.is_cut = leaf.history > max_history;
+  if (leaf.is_cut)
+    leaf.history = 0;
+  else
+    leaf.origin = std::move(origin);
+}
 
 }  // namespace sinter::inline v1::jit

@@ -129,6 +129,22 @@ TEST_F(Gradient, ThroughViewsOfResults) {
       {x, w});
 }
 
+TEST_F(Gradient, GoesBackThroughManyViewsOfResults) {
+  const Doubles a = random({2, 2}, 5);
+  const auto power = [&](int n) {
+    Value v = a;
+    for (int i = 0; i < n; ++i) v = sn::matmul(a, v).t();
+    return Value(v.sum());
+  };
+  check([&] { return power(40); }, {a});
+  try {
+    (void)sn::grad(power(600), a);
+    FAIL() << "the history is complete";
+  } catch (const sn::Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("history is not complete: past 16384 operations, or 512 views"));
+  }
+}
+
 TEST_F(Gradient, OfIndexedTensors) {
   const auto rows = sn::tensor({2, 0, 2, 1});
   check([&] { return Value((sn::embedding(w, rows) * random({4, 4}, 5)).exp().sum()); }, {w});

@@ -36,8 +36,10 @@ struct Origin {
 
 /// A tensor as a lazy expression. Evaluating throws Error if the tensor was written to in between.
 LazyRef lazy(runtime::TensorImpl& leaf);
-/// The same for a view of an evaluated value, through which gradients flow.
+/// The same for a view of an evaluated value, through which gradients flow. A value keeps what it was computed from for
+/// this, up to max_history views of results back.
 LazyRef lazy(runtime::TensorImpl& leaf, Origin origin);
+inline constexpr std::uint32_t max_history = 512;
 /// The tensor of a lazy leaf under a name, which explain() shows; any other value as it is.
 LazyRef named(const LazyRef& value, std::string_view name);
 /// A C++ scalar: weak in promotion, a parameter of the kernel.

@@ -35,6 +35,7 @@ struct Recorded {
   Device device;                         // of the leaves; the CPU if there are none
   std::vector<runtime::TensorRef> held;  // leaves kept alive by this object
   std::vector<std::string> names;        // of the leaves, for explain(); empty where unknown, or the whole list is
+  bool is_cut = false;                   // a leaf was computed, but from what is not known any more
   std::vector<std::shared_ptr<const Origin>> origins;  // of the leaves, if recorded; null for those that have none
 };
 
