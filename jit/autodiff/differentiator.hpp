@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <sinter/jit/recorded.hpp>
@@ -52,8 +53,9 @@ class Differentiator {
   void visit_cast(Operand value, Operand g);
   void visit_product(Operand value, Operand g);
   void visit_table_op(Operand value, Operand g);
-  Operand vector_product(Operand value, Operand g, std::size_t operand);
+  Operand vector_product(Operand value, Operand g, std::size_t which);
   Operand multiplied(Operand a, Operand b, Transposed transposes);
+  Operand multiplied_elements(Operand a, Operand b);
   Operand conjugated(Operand a);
   std::optional<Operand> push_view(Operand value, const AxisMap& map);
   Operand view_of_reduction(Operand value, const AxisMap& map);
