@@ -32,7 +32,7 @@ sn::runtime::KernelSource print(const jit::Plan& plan) {
   const jit::Kernel& kernel = plan.kernels[0];
   const jit::KernelTraits traits(kernel);
   jit::KernelClass c;
-  c.vector_width = traits.lanes;
+  c.vector_width = traits.vector_width;
   c.patterns.assign(traits.operands.size(), jit::Pattern::Contiguous);
   return {kernel.name, jit::cuda::source(kernel, traits, c)};
 }
