@@ -35,6 +35,12 @@ struct Buffer::Sharded final : Buffer {
   const std::unique_ptr<const Shards> shards;
 };
 
+struct Buffer::Part final : Buffer {
+  Part(Ref<Buffer> w, std::byte* data, std::size_t bytes) noexcept
+      : Buffer(w->device(), data, bytes, nullptr, Kind::Part), whole(std::move(w)) {}
+  const Ref<Buffer> whole;
+};
+
 /// All exposed buffers, by address.
 class Buffer::Exposed {
  public:
@@ -122,6 +128,16 @@ Ref<Buffer> Buffer::over(std::byte* data, std::size_t bytes, std::shared_ptr<con
   return Ref<Buffer>::adopt(new Foreign(device, data, bytes, std::move(owner)));
 }
 
+Ref<Buffer> Buffer::part(Ref<Buffer> whole, std::byte* data, std::size_t bytes, std::uint64_t version) {
+  Ref<Buffer> part = Ref<Buffer>::adopt(new Part(std::move(whole), data, bytes));
+  part->version_.store(version, std::memory_order_relaxed);
+  return part;
+}
+
+Buffer* Buffer::whole() const noexcept {
+  return kind_ == Kind::Part ? static_cast<const Part*>(this)->whole.get() : nullptr;
+}
+
 Ref<Buffer> Buffer::of_shards(std::unique_ptr<const Shards> shards) {
   return Ref<Buffer>::adopt(new Sharded(std::move(shards)));
 }
@@ -145,6 +161,7 @@ void await(const Fence& fence) noexcept {
 void Buffer::destroy(Buffer* buffer) noexcept {
   if (buffer->is_exposed()) [[unlikely]]
     Exposed::all().remove(*buffer);
+  if (buffer->kind_ == Kind::Part) return delete static_cast<Part*>(buffer);
   // The backend exists, since it allocated the memory: this lookup cannot throw.
   if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && buffer->kind_ == Kind::Device) [[likely]] {
     if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_);

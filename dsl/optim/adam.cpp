@@ -18,11 +18,11 @@ Adam::Adam(std::vector<AnyTensor> parameters, const AdamOptions& options, bool d
   checked("Adam", "weight_decay", options.weight_decay, 0);
 }
 
-void Adam::update(Update& to, std::size_t i, const Value& gradient) const {
+Optimizer::Value Adam::update(Update& to, const Slot& slot, const Value& gradient) const {
   const auto& [rate, beta1, beta2, eps, weight_decay] = options_;
   const auto t = static_cast<double>(steps());
-  const AnyTensor &mean = state(0, i), &square = state(1, i);
-  Value p = parameters()[i], g = gradient;
+  const AnyTensor &mean = slot.states[0], &square = slot.states[1];
+  Value p = slot.parameter, g = gradient;
   if (weight_decay != 0) {
     if (decouples_)
       p = p * (1 - lr() * weight_decay);
@@ -33,7 +33,7 @@ void Adam::update(Update& to, std::size_t i, const Value& gradient) const {
   to.set(mean, m);
   to.set(square, v);
   const double size = lr() / (1 - std::pow(beta1, t)), scale = 1 / std::sqrt(1 - std::pow(beta2, t));
-  to.set(parameters()[i], p - size * m / (sqrt(v) * scale + eps));
+  return p - size * m / (sqrt(v) * scale + eps);
 }
 
 }  // namespace sinter::inline v1::optim

@@ -4,16 +4,41 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <sinter/sinter.hpp>
 #include "checks.hpp"
+#include "pack.hpp"
 
 namespace sinter::inline v1::optim {
 
-namespace {
-
 using Value = Lazy<AnyType>;
+
+/// Parameters that are updated together, and what belongs to them.
+struct Optimizer::Group {
+  Pack pack;
+  std::vector<std::size_t> numbers;  // of the pack's members among the parameters
+  std::vector<AnyTensor> states;
+  AnyTensor gradients = {}, master = {};  // made when they are needed
+
+  AnyTensor zeros(DType dtype) const {
+    const AnyTensor& flat = pack.flat();
+    return AnyTensor(detail::full(flat.shape(), dtype, flat.device(), 0));
+  }
+  Slot whole() const { return {master.defined() ? master : pack.flat(), rounded(pack.flat()), gradients, states}; }
+  Slot of_member(std::size_t k) const {
+    const auto part = [&](const AnyTensor& t) { return pack.part(t, k); };
+    Slot slot{master.defined() ? part(master) : pack.member(k), rounded(pack.member(k)), part(gradients), {}};
+    std::ranges::transform(states, std::back_inserter(slot.states), part);
+    return slot;
+  }
+
+ private:
+  AnyTensor rounded(const AnyTensor& parameter) const { return master.defined() ? parameter : AnyTensor(); }
+};
+
+namespace {
 
 void check_parameters(const std::vector<AnyTensor>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -26,21 +51,51 @@ void check_parameters(const std::vector<AnyTensor>& parameters) {
   }
 }
 
+/// The numbers of the parameters that are packed together; those of a single one are alone.
+std::vector<std::vector<std::size_t>> grouped(const std::vector<AnyTensor>& parameters) {
+  std::vector<std::vector<std::size_t>> groups;
+  std::map<std::pair<DType, std::string>, std::size_t> group_of;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const AnyTensor& p = parameters[i];
+    if (!Pack::movable(p)) {
+      groups.push_back({i});
+      continue;
+    }
+    const auto [found, is_new] = group_of.try_emplace({p.dtype(), to_string(p.device())}, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[found->second].push_back(i);
+  }
+  return groups;
+}
+
+Pack packed(const std::vector<AnyTensor>& parameters, const std::vector<std::size_t>& numbers) {
+  if (numbers.size() == 1) return Pack(parameters[numbers[0]]);
+  std::vector<AnyTensor> members;
+  for (const std::size_t i : numbers) members.push_back(parameters[i]);
+  return Pack(std::move(members));
+}
+
 std::string name_of(const std::string& state, std::size_t parameter) { return fmt::format("{}.{}", state, parameter); }
 
-/// The gradients times min(1, max / norm), where the norm is that of all of them together, in float64 if one is.
-std::vector<Value> clipped(const std::vector<Value>& gradients, double max) {
+Value cast_to(const Value& value, DType dtype) { return Value(jit::lazy_cast(value.node(), dtype)); }
+
+/// min(1, max / norm), where the norm is that of all gradients together, in float64 if one is.
+Value clipping(const std::vector<Value>& gradients, double max) {
   const bool is_double =
       std::ranges::any_of(gradients, [](const Value& g) { return g.node()->dtype() == DType::Float64; });
-  const auto square = [&](const Value& g) {
-    return Value(jit::lazy_cast(g.node(), is_double ? DType::Float64 : DType::Float32)).square().sum();
+  const auto square = [&](const Value& g) -> Value {
+    const Value sum = cast_to(g, is_double ? DType::Float64 : DType::Float32).square().sum();
+    if (g.device() == gradients[0].device()) return sum;
+    return AnyTensor(sum).to(gradients[0].device());
   };
   Value total = square(gradients[0]);
   for (std::size_t i = 1; i < gradients.size(); ++i) total = total + square(gradients[i]);
-  const Value scale = minimum(max / (sqrt(total) + 1e-6), 1.0);
-  std::vector<Value> scaled;
-  for (const Value& g : gradients) scaled.push_back(Value(jit::lazy_cast((g * scale).node(), g.node()->dtype())));
-  return scaled;
+  return minimum(max / (sqrt(total) + 1e-6), 1.0);
+}
+
+/// The factor for gradients on a device.
+Value on_device(const Value& factor, Device device) {
+  return factor.device() == device ? factor : Value(AnyTensor(factor).to(device));
 }
 
 }  // namespace
@@ -51,75 +106,198 @@ double checked(const char* optimizer, const char* option, double value, double l
 }
 
 Optimizer::Optimizer(std::vector<AnyTensor> parameters, double lr, std::vector<std::string> states)
-    : parameters_(std::move(parameters)) {
+    : parameters_(std::move(parameters)), states_(std::move(states)), has_gradient_(parameters_.size()) {
   check_parameters(parameters_);
   set_lr(lr);
-  for (std::string& name : states) {
-    State state{std::move(name), {}};
-    for (const AnyTensor& p : parameters_) state.of_parameter.push_back(zeros_like(p));
-    states_.push_back(std::move(state));
+  for (std::vector<std::size_t>& numbers : grouped(parameters_)) {
+    Group& group = groups_.emplace_back(Group{packed(parameters_, numbers), std::move(numbers), {}});
+    for (std::size_t s = 0; s < states_.size(); ++s) group.states.push_back(group.zeros(group.pack.flat().dtype()));
   }
 }
+
+Optimizer::~Optimizer() = default;
 
 void Optimizer::set_lr(double lr) { lr_ = checked("optimizer", "lr", lr, 0); }
 void Optimizer::set_max_norm(double norm) { max_norm_ = checked("optimizer", "max_norm", norm, 0); }
 
-runtime::TensorRef Optimizer::step_along(const jit::LazyRef& loss) {
+void Optimizer::use_master_weights() {
+  if (steps_ > 0) throw Error(fmt::format("use_master_weights: call it before the first step, not after {}", steps_));
+  for (Group& group : groups_) {
+    if (size_of(group.pack.flat().dtype()) != sizeof(half) || group.master.defined()) continue;
+    group.master = AnyTensor(cast_to(group.pack.flat(), DType::Float32));
+    for (AnyTensor& state : group.states) state = group.zeros(DType::Float32);
+  }
+}
+
+void Optimizer::set_loss_scale(const LossScale& scale) {
+  constexpr double least = std::numeric_limits<double>::min();
+  checked("loss scale", "scale", scale.scale, least);
+  checked("loss scale", "growth", scale.growth, 1);
+  checked("loss scale", "backoff", scale.backoff, least, 1);
+  checked("loss scale", "interval", static_cast<double>(scale.interval), 1);
+  scale_ = scale;
+  scales_loss_ = true;
+  finite_steps_ = 0;
+}
+
+runtime::TensorRef Optimizer::add_gradients(const jit::LazyRef& loss) {
   std::vector<runtime::TensorImpl*> by;
   for (const AnyTensor& p : parameters_) by.push_back(&p.impl());
-  const std::vector<jit::LazyRef> gradients = jit::gradients(loss, by, {}, jit::Unused::Null);
-  Update update;
-  update.values_.push_back(loss);
-  update.targets_.emplace_back();
+  const jit::LazyRef of = scales_loss_ ? (Value(loss) * scale_.scale).node() : loss;
+  const std::vector<jit::LazyRef> gradients = jit::gradients(of, by, {}, jit::Unused::Null);
+  std::vector<jit::LazyRef> values{loss};
+  std::vector<runtime::TensorRef> targets(1);
+  for (Group& group : groups_) {
+    if (!group.gradients.defined()) group.gradients = group.zeros(group.pack.flat().dtype());
+    for (std::size_t k = 0; k < group.numbers.size(); ++k) {
+      const std::size_t i = group.numbers[k];
+      if (!gradients[i]) continue;
+      const AnyTensor sum = group.pack.part(group.gradients, k);
+      values.push_back(has_gradient_[i] ? (sum + Value(gradients[i])).node() : gradients[i]);
+      targets.push_back(sum.ref());
+    }
+  }
+  try {
+    jit::evaluate(values, targets.data());
+  } catch (...) {
+    zero_grad();
+    throw;
+  }
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    if (gradients[i]) has_gradient_[i] = true;
+  return targets[0];
+}
+
+void Optimizer::zero_grad() noexcept { has_gradient_.assign(has_gradient_.size(), false); }
+
+AnyTensor Optimizer::gradient(std::size_t i) const {
+  if (i >= parameters_.size())
+    throw IndexError(fmt::format("gradient {}: the optimizer has {} parameters", i, parameters_.size()));
+  if (!has_gradient_[i]) return {};
+  for (const Group& group : groups_)
+    if (const auto found = std::ranges::find(group.numbers, i); found != group.numbers.end())
+      return group.pack.part(group.gradients, static_cast<std::size_t>(found - group.numbers.begin()));
+  return {};
+}
+
+bool Optimizer::are_finite(const std::vector<Slot>& slots) {
+  return std::ranges::all_of(slots, [](const Slot& slot) {
+    return Tensor<bool, AnyDevice>(AnyTensor(Value(isfinite(slot.gradient).all()))).item();
+  });
+}
+
+std::vector<Optimizer::Slot> Optimizer::moved_slots() const {
+  std::vector<Slot> slots;
+  for (const Group& group : groups_) {
+    const auto has = [&](std::size_t i) { return has_gradient_[i]; };
+    if (group.pack.is_intact() && std::ranges::all_of(group.numbers, has)) {
+      slots.push_back(group.whole());
+      continue;
+    }
+    for (std::size_t k = 0; k < group.numbers.size(); ++k)
+      if (has(group.numbers[k])) slots.push_back(group.of_member(k));
+  }
+  return slots;
+}
+
+bool Optimizer::step() {
+  const std::vector<Slot> slots = moved_slots();
+  if (slots.empty())
+    throw Error("step: no parameter has a gradient\n  Call backward(loss) before it, or step(loss), with a loss that is an "
+                "expression of the parameters: what was evaluated is a constant");
+  const bool moves = !scales_loss_ || are_finite(slots);
+  if (moves) apply(slots);
+  if (scales_loss_) adapt_scale(moves);
+  zero_grad();
+  return moves;
+}
+
+void Optimizer::adapt_scale(bool were_finite) noexcept {
+  finite_steps_ = were_finite ? finite_steps_ + 1 : 0;
+  if (!were_finite) scale_.scale *= scale_.backoff;
+  if (finite_steps_ < scale_.interval) return;
+  scale_.scale *= scale_.growth;
+  finite_steps_ = 0;
+}
+
+void Optimizer::apply(const std::vector<Slot>& slots) {
   ++steps_;
   try {
-    add_updates(update, gradients);
-    jit::evaluate(update.values_, update.targets_.data());
+    evaluate_updates(slots);
   } catch (...) {
     --steps_;
     throw;
   }
-  return update.targets_[0];
+  for (const Group& group : groups_) group.pack.touch_members();
 }
 
-void Optimizer::add_updates(Update& to, const std::vector<jit::LazyRef>& gradients) const {
-  std::vector<std::size_t> moved;
-  std::vector<Value> values;
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
-    if (!gradients[i]) continue;
-    moved.push_back(i);
-    values.emplace_back(gradients[i]);
+void Optimizer::evaluate_updates(const std::vector<Slot>& slots) const {
+  std::vector<Value> gradients;
+  for (const Slot& slot : slots) {
+    const Value g = cast_to(slot.gradient, slot.parameter.dtype());
+    gradients.push_back(scales_loss_ ? Value(g * (1 / scale_.scale)) : g);
   }
-  if (max_norm_ > 0 && !values.empty()) values = clipped(values, max_norm_);
-  for (std::size_t k = 0; k < moved.size(); ++k) update(to, moved[k], values[k]);
+  if (max_norm_ > 0) {
+    const Value factor = clipping(gradients, max_norm_);
+    for (Value& g : gradients) g = cast_to(g * on_device(factor, g.device()), g.node()->dtype());
+  }
+  Update to;
+  for (std::size_t k = 0; k < slots.size(); ++k) {
+    const Value value = update(to, slots[k], gradients[k]);
+    to.set(slots[k].parameter, value);
+    if (slots[k].rounded.defined()) to.set(slots[k].rounded, cast_to(value, slots[k].rounded.dtype()));
+  }
+  jit::evaluate(to.values_, to.targets_.data());
+}
+
+/// Calls f(name, tensor) for each tensor of state.
+template <class F>
+void Optimizer::for_each_state(const F& f) const {
+  const auto each = [&](const std::string& name, const auto& of_slot) {
+    for (const Group& group : groups_)
+      for (std::size_t k = 0; k < group.numbers.size(); ++k) {
+        const AnyTensor state = of_slot(group);
+        if (state.defined()) f(name_of(name, group.numbers[k]), group.pack.part(state, k));
+      }
+  };
+  for (std::size_t s = 0; s < states_.size(); ++s) each(states_[s], [&](const Group& group) { return group.states[s]; });
+  each("master", [](const Group& group) { return group.master; });
 }
 
 StateDict Optimizer::state_dict() const {
   std::vector<StateDict::Entry> entries{{"steps", AnyTensor(tensor(steps_))}};
-  for (const State& state : states_)
-    for (std::size_t i = 0; i < state.of_parameter.size(); ++i)
-      entries.push_back({name_of(state.name, i), state.of_parameter[i]});
+  if (scales_loss_) {
+    entries.push_back({"loss_scale", AnyTensor(detail::full({}, DType::Float64, Device(), scale_.scale))});
+    entries.push_back({"finite_steps", AnyTensor(tensor(finite_steps_))});
+  }
+  for_each_state([&](std::string name, AnyTensor state) { entries.push_back({std::move(name), std::move(state)}); });
   return StateDict(std::move(entries));
 }
 
 void Optimizer::load_state_dict(const StateDict& state) {
   std::string problems;
+  std::size_t known = 0;
   const auto check = [&](const std::string& name, const Shape& shape) {
+    ++known;
     if (!state.contains(name))
       problems += fmt::format("\n  {} is missing", name);
     else if (state.at(name).shape() != shape)
       problems += fmt::format("\n  {} has shape {}, not {}", name, to_string(state.at(name).shape()), to_string(shape));
   };
   check("steps", Shape());
-  std::size_t known = 1;
-  for (const State& s : states_)
-    for (std::size_t i = 0; i < s.of_parameter.size(); ++i, ++known) check(name_of(s.name, i), parameters_[i].shape());
-  if (problems.empty() && state.size() > known) problems = "\n  it has tensors of another kind of optimizer";
+  if (scales_loss_) check("loss_scale", Shape()), check("finite_steps", Shape());
+  for_each_state([&](const std::string& name, const AnyTensor& tensor) { check(name, tensor.shape()); });
+  if (problems.empty() && state.size() > known)
+    problems = "\n  it has tensors of another kind of optimizer, or of another mode";
   if (!problems.empty()) throw Error("load_state_dict: the state does not fit the optimizer" + problems);
-  for (State& s : states_)
-    for (std::size_t i = 0; i < s.of_parameter.size(); ++i)
-      s.of_parameter[i].assign(state.at(name_of(s.name, i)).to(s.of_parameter[i].device()));
-  steps_ = Tensor<std::int64_t>(state.at("steps").to(cpu).to<std::int64_t>()).item();
+  const auto number = [&]<class T>(const char* name, T& to) {
+    to = Tensor<T>(state.at(name).to(cpu).template to<T>()).item();
+  };
+  number("steps", steps_);
+  if (scales_loss_) number("loss_scale", scale_.scale), number("finite_steps", finite_steps_);
+  for_each_state([&](const std::string& name, AnyTensor tensor) {
+    tensor.assign(state.at(name).to(tensor.device()));
+  });
 }
 
 }  // namespace sinter::inline v1::optim

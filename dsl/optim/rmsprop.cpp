@@ -16,19 +16,19 @@ RMSprop::RMSprop(std::vector<AnyTensor> parameters, const RMSpropOptions& option
   checked("RMSprop", "momentum", options.momentum, 0);
 }
 
-void RMSprop::update(Update& to, std::size_t i, const Value& gradient) const {
-  const AnyTensor &p = parameters()[i], &square = state(0, i);
+Optimizer::Value RMSprop::update(Update& to, const Slot& slot, const Value& gradient) const {
+  const AnyTensor &p = slot.parameter, &square = slot.states[0];
   Value g = gradient;
   if (options_.weight_decay != 0) g = g + options_.weight_decay * p;
   const Value v = options_.alpha * square + (1 - options_.alpha) * g * g;
   to.set(square, v);
   Value direction = g / (sqrt(v) + options_.eps);
   if (options_.momentum != 0) {
-    const AnyTensor& momentum = state(1, i);
+    const AnyTensor& momentum = slot.states[1];
     direction = options_.momentum * momentum + direction;
     to.set(momentum, direction);
   }
-  to.set(p, p - lr() * direction);
+  return p - lr() * direction;
 }
 
 }  // namespace sinter::inline v1::optim

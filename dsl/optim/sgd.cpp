@@ -16,19 +16,19 @@ SGD::SGD(std::vector<AnyTensor> parameters, const SGDOptions& options)
     throw Error("SGD: Nesterov's momentum needs a momentum and no dampening");
 }
 
-void SGD::update(Update& to, std::size_t i, const Value& gradient) const {
-  const AnyTensor& p = parameters()[i];
+Optimizer::Value SGD::update(Update& to, const Slot& slot, const Value& gradient) const {
+  const AnyTensor& p = slot.parameter;
   Value g = gradient;
   if (options_.weight_decay != 0) g = g + options_.weight_decay * p;
   if (options_.momentum != 0) {
-    const AnyTensor& momentum = state(0, i);
+    const AnyTensor& momentum = slot.states[0];
     // The state starts at 0, and the first gradient is taken whole.
     const double share = steps() == 1 ? 1 : 1 - options_.dampening;
     const Value b = options_.momentum * momentum + share * g;
     to.set(momentum, b);
     g = options_.nesterov ? Value(g + options_.momentum * b) : b;
   }
-  to.set(p, p - lr() * g);
+  return p - lr() * g;
 }
 
 }  // namespace sinter::inline v1::optim

@@ -134,6 +134,137 @@ TEST(Optimizers, RefuseWhatTheyCannotMove) {
   EXPECT_THAT(message_of([&] { sgd.load_state_dict(adam.state_dict()); }), HasSubstr("momentum.0 is missing"));
 }
 
+TEST(Optimizers, AddGradientsUntilTheStep) {
+  const auto p = sn::tensor({1.f, 2.f}), q = sn::tensor({1.f, 2.f});
+  optim::SGD parts({p}, {.lr = 0.5}), whole({q}, {.lr = 0.5});
+  EXPECT_EQ(parts.backward((p * p).sum()).item(), 5);
+  (void)parts.backward((3 * p).sum());
+  EXPECT_TRUE(sn::equal(sn::Tensor<float>(parts.gradient(0)), sn::tensor({5.f, 7.f})));
+  EXPECT_TRUE(parts.step());
+  EXPECT_FALSE(parts.gradient(0).defined());
+  (void)whole.step((q * q).sum() + (3 * q).sum());
+  EXPECT_TRUE(sn::equal(p, q));
+  (void)parts.backward((p * p).sum());
+  parts.zero_grad();
+  EXPECT_THAT(message_of([&] { parts.step(); }), HasSubstr("no parameter has a gradient"));
+  EXPECT_THAT(message_of([&] { (void)parts.step((q * q).sum()); }), HasSubstr("no parameter has a gradient"));
+  EXPECT_THROW((void)parts.gradient(1), sn::IndexError);
+  EXPECT_EQ(parts.steps(), 1);
+}
+
+/// A loss that reaches only some parameters at each step.
+template <class Parameters>
+auto loss_at(int step, const Parameters& p) {
+  const auto all = (p[0] * p[1].sum()).square().sum() + (p[2] - 1).square().sum();
+  return step % 3 == 1 ? sn::Lazy(p[2].square().sum()) : sn::Lazy(all);
+}
+
+/// Equal parameters that stay apart, since their addresses are known, and that are packed.
+struct Twins {
+  std::vector<sn::Tensor<float>> apart, packed;
+  Twins() {
+    sn::manual_seed(4);
+    for (const std::int64_t n : {3, 17, 1}) {
+      apart.emplace_back(sn::randn({n}));
+      packed.emplace_back(apart.back().clone());
+      EXPECT_NE(apart.back().data(), nullptr);
+    }
+  }
+  static Parameters of(const std::vector<sn::Tensor<float>>& tensors) { return {tensors.begin(), tensors.end()}; }
+  void expect_equal() const {
+    for (std::size_t i = 0; i < apart.size(); ++i) EXPECT_TRUE(sn::equal(apart[i], packed[i])) << i;
+  }
+};
+
+TEST(PackedParameters, AreUpdatedAsApartOnes) {
+  for (const std::string kind : {"SGD", "RMSprop", "Adam", "AdamW"}) {
+    SCOPED_TRACE(kind);
+    const Twins twins;
+    const Options options{{"lr", 0.1}, {"weight_decay", 0.1}, {"momentum", 0.5}};
+    const Optimizer one = made(kind, Twins::of(twins.apart), options), two = made(kind, Twins::of(twins.packed), options);
+    for (int step = 0; step < 6; ++step) {
+      EXPECT_EQ(one->step(loss_at(step, twins.apart)).item(), two->step(loss_at(step, twins.packed)).item());
+      twins.expect_equal();
+    }
+    for (const auto& [name, tensor] : one->state_dict())
+      EXPECT_TRUE(sn::equal(tensor, two->state_dict().at(name))) << name;
+  }
+}
+
+TEST(PackedParameters, KeepHandlesViewsAndExpressions) {
+  const auto a = sn::tensor({1.f, 2.f}), b = sn::tensor({3.f, 4.f, 5.f}), c = sn::tensor({{1.f, 2.f}, {3.f, 4.f}});
+  const auto row = c[1];  // a view: c stays where it is
+  const auto copy = a;
+  const sn::Lazy before = a * 2 + 1, late = a * 3;
+  optim::SGD optimizer({a, b, c}, {.lr = 1});
+  EXPECT_TRUE(sn::equal(sn::Tensor(before), sn::tensor({3.f, 5.f})));
+  (void)optimizer.step(a.sum() + b.sum() + c.sum());
+  EXPECT_TRUE(sn::equal(copy, sn::tensor({0.f, 1.f})));
+  EXPECT_TRUE(sn::equal(b, sn::tensor({2.f, 3.f, 4.f})));
+  EXPECT_TRUE(sn::equal(row, sn::tensor({2.f, 3.f})));
+  EXPECT_THROW((void)sn::Tensor(late), sn::Error);  // a was written to
+  auto written = b;
+  written += 1;
+  EXPECT_TRUE(sn::equal(b, sn::tensor({3.f, 4.f, 5.f})));
+  const sn::Lazy of_b = b * 2;
+  auto other = a;
+  other += 1;
+  EXPECT_TRUE(sn::equal(sn::Tensor(of_b), sn::tensor({6.f, 8.f, 10.f})));  // a's version is its own
+}
+
+TEST(PackedParameters, MayBelongToSeveralOptimizers) {
+  const Twins twins;
+  optim::SGD first(Twins::of(twins.packed), {.lr = 0.1}), apart(Twins::of(twins.apart), {.lr = 0.1});
+  optim::SGD same(Twins::of(twins.packed), {.lr = 0.1});                                // takes the same array
+  optim::SGD some({twins.packed[1], twins.packed[0], sn::tensor({1.f})}, {.lr = 0.1});  // moves two of them
+  for (optim::SGD* o : {&first, &same, &first}) {
+    (void)o->step(loss_at(0, twins.packed));
+    (void)apart.step(loss_at(0, twins.apart));
+    twins.expect_equal();
+  }
+}
+
+TEST(MasterWeights, KeepSmallSteps) {
+  const sn::Tensor p = sn::full({4}, 1.0).to<sn::bfloat16>(), q = sn::full({4}, 1.0).to<sn::bfloat16>();
+  optim::SGD rounds({p}, {.lr = 1e-4}), keeps({q}, {.lr = 1e-4});
+  keeps.use_master_weights();
+  for (int i = 0; i < 100; ++i) {
+    (void)rounds.step(sn::cast<float>(p).sum());
+    (void)keeps.step(sn::cast<float>(q).sum());
+  }
+  EXPECT_EQ(sn::Tensor(sn::cast<float>(p).sum()).item(), 4);
+  EXPECT_NEAR(sn::Tensor(sn::cast<float>(q).sum()).item(), 4 * 0.99, 4 * 0.003);
+  EXPECT_NEAR(sn::Tensor<float>(keeps.state_dict().at("master.0"))[0].item(), 0.99, 1e-5);
+  EXPECT_THROW(keeps.use_master_weights(), sn::Error);
+}
+
+TEST(LossScale, LeavesOutStepsThatAreNotFinite) {
+  const auto p = sn::tensor({1.f, 2.f}), q = sn::tensor({1.f, 2.f});
+  auto x = sn::tensor({1.f, 1.f});
+  optim::SGD optimizer({p}, {.lr = 0.25}), plain({q}, {.lr = 0.25});
+  optimizer.set_loss_scale({.scale = 8, .growth = 4, .interval = 2});
+  const auto step = [&](float with) {
+    x.assign(sn::tensor({with, 1.f}));
+    const float loss = optimizer.backward((p * x).sum()).item();
+    return std::pair(loss, optimizer.step());
+  };
+  EXPECT_EQ(step(1), std::pair(3.f, true));
+  (void)plain.step((q * x).sum());
+  EXPECT_TRUE(sn::equal(p, q));
+  EXPECT_FALSE(step(INFINITY).second);
+  EXPECT_TRUE(sn::equal(p, q));
+  EXPECT_EQ(optimizer.loss_scale(), 4);
+  EXPECT_EQ(optimizer.steps(), 1);
+  EXPECT_TRUE(step(1).second);
+  EXPECT_EQ(optimizer.loss_scale(), 4);
+  EXPECT_TRUE(step(1).second);
+  EXPECT_EQ(optimizer.loss_scale(), 16);
+  EXPECT_FALSE(step(NAN).second);
+  EXPECT_EQ(optimizer.loss_scale(), 8);
+  EXPECT_EQ(sn::Tensor<double>(optimizer.state_dict().at("loss_scale")).item(), 8);
+  EXPECT_THAT(message_of([&] { optimizer.set_loss_scale({.backoff = 1}); }), HasSubstr("backoff is 1"));
+}
+
 TEST(Schedules, GiveTheRatesOfTheirFormulas) {
   EXPECT_DOUBLE_EQ(optim::step_decay(1, 29, 10), 0.01);
   EXPECT_DOUBLE_EQ(optim::step_decay(1, 30, 10, 0.5), 0.125);

@@ -21,7 +21,7 @@ class Adam : public Optimizer {
 
  protected:
   Adam(std::vector<AnyTensor> parameters, const AdamOptions& options, bool decouples);
-  void update(Update& to, std::size_t i, const Value& gradient) const override;
+  Value update(Update& to, const Slot& slot, const Value& gradient) const override;
 
  private:
   AdamOptions options_;

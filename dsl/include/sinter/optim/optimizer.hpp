@@ -1,5 +1,6 @@
 // What optimizers have in common.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,23 +12,45 @@ namespace sinter::inline v1 {
 
 namespace optim {
 
-/// A parameter's gradient, or none if the loss does not depend on it: the parameter then stays as it is.
-using Gradients = std::vector<Lazy<AnyType>>;
+struct LossScale {
+  double scale = 65536;             // the factor at first
+  double growth = 2, backoff = 0.5; // after `interval` steps without an infinity or NaN, and after one with
+  std::int64_t interval = 2000;
+};
 
 /// Base of the optimizers. It keeps handles of the parameters and writes into them. Parameters are floats, each with
-/// its own dtype and device; state has the same.
+/// its own dtype and device; state has the same, or float32 with master weights.
+///
+/// Parameters of one dtype and device are moved into one array when the optimizer is made, where handles, modules and
+/// expressions find them as before, so that a step updates all of them by one kernel. Those that are views or have
+/// views, lie in foreign memory, or whose address was taken by data(), stay where they are and take a kernel each.
 class Optimizer {
  public:
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
-  virtual ~Optimizer() = default;
+  virtual ~Optimizer();
 
-  /// Evaluates the loss, a float of one element, and its gradients, and updates the parameters. Returns the loss before
-  /// the update. Nothing is written if it throws: what grad() and evaluate() throw.
+  /// Adds the gradients of the loss, a float of one element, to those since the last step. Returns the loss. Throws
+  /// what grad() and evaluate() throw; the gradients since the last step are dropped then.
+  template <expression E>
+  detail::tensor_of<E> backward(const E& loss) {
+    return detail::tensor_of<E>(add_gradients(detail::lazy_node(loss)));
+  }
+  /// Updates the parameters that have gradients, and drops these. Throws Error if there are none; nothing is written if
+  /// it throws. With a loss scale it returns false, and writes nothing, if a gradient is infinite or NaN.
+  bool step();
+  /// backward(loss), then step().
   template <expression E>
   detail::tensor_of<E> step(const E& loss) {
-    return detail::tensor_of<E>(step_along(detail::lazy_node(loss)));
+    detail::tensor_of<E> value = backward(loss);
+    step();
+    return value;
   }
+  /// Drops the gradients since the last step.
+  void zero_grad() noexcept;
+  /// The gradient of parameter i since the last step, times the loss scale, as a view that the next backward() writes
+  /// to; undefined if there is none. Throws IndexError.
+  AnyTensor gradient(std::size_t i) const;
 
   /// Rescales the gradients of each step so that the norm of all of them together is at most this; 0 for no limit.
   void set_max_norm(double norm);
@@ -35,8 +58,17 @@ class Optimizer {
   /// Throws Error for a negative or infinite rate.
   void set_lr(double lr);
 
+  /// For 16-bit parameters: keeps them in float32, too, with the optimizer's state, and rounds after each step. Throws
+  /// Error after the first step.
+  void use_master_weights();
+  /// Multiplies losses by a factor against underflow in 16-bit gradients, and divides the gradients by it. A step whose
+  /// gradients are not finite is left out and lowers the factor. step() then waits for the device.
+  void set_loss_scale(const LossScale& scale = {});
+  /// The factor at present; 1 without set_loss_scale().
+  double loss_scale() const noexcept { return scale_.scale; }
+
   const std::vector<AnyTensor>& parameters() const noexcept { return parameters_; }
-  /// The number of steps so far.
+  /// The number of steps so far, without those left out.
   std::int64_t steps() const noexcept { return steps_; }
 
   /// State tensors by name, "momentum.0" for the first parameter's, and "steps". They share the optimizer's storage.
@@ -47,16 +79,18 @@ class Optimizer {
 
  protected:
   using Value = Lazy<AnyType>;
-  /// One tensor of state for each parameter, zeros at first.
-  struct State {
-    std::string name;
-    std::vector<AnyTensor> of_parameter;
+  /// What one update reads and writes: a parameter or several as one flat tensor, and the state of the same shape.
+  struct Slot {
+    AnyTensor parameter;  // the master weights, if there are any
+    AnyTensor rounded;    // then the parameter; otherwise undefined
+    AnyTensor gradient;
+    std::vector<AnyTensor> states;  // in the order of their names
   };
   /// Collects what a step writes.
   class Update {
    public:
     void set(const AnyTensor& target, const Value& value) {
-      targets_.push_back(runtime::TensorRef::share(&target.impl()));
+      targets_.push_back(target.ref());
       values_.push_back(value.node());
     }
 
@@ -70,19 +104,29 @@ class Optimizer {
   /// one is given twice.
   Optimizer(std::vector<AnyTensor> parameters, double lr, std::vector<std::string> states);
 
-  /// Adds the new values of parameter i and its state. `steps()` counts this step already.
-  virtual void update(Update& to, std::size_t i, const Value& gradient) const = 0;
-
-  const AnyTensor& state(std::size_t which, std::size_t i) const { return states_[which].of_parameter[i]; }
+  /// Adds the new values of the state, and returns that of the parameter. `steps()` counts this step already.
+  virtual Value update(Update& to, const Slot& slot, const Value& gradient) const = 0;
 
  private:
-  runtime::TensorRef step_along(const jit::LazyRef& loss);
-  void add_updates(Update& to, const std::vector<jit::LazyRef>& gradients) const;
+  struct Group;
+
+  runtime::TensorRef add_gradients(const jit::LazyRef& loss);
+  std::vector<Slot> moved_slots() const;
+  static bool are_finite(const std::vector<Slot>& slots);
+  void apply(const std::vector<Slot>& slots);
+  void evaluate_updates(const std::vector<Slot>& slots) const;
+  void adapt_scale(bool were_finite) noexcept;
+  template <class F>
+  void for_each_state(const F& f) const;
 
   std::vector<AnyTensor> parameters_;
-  std::vector<State> states_;
+  std::vector<std::string> states_;
+  std::vector<Group> groups_;
+  std::vector<bool> has_gradient_;
   double lr_, max_norm_ = 0;
-  std::int64_t steps_ = 0;
+  LossScale scale_{.scale = 1};
+  bool scales_loss_ = false;
+  std::int64_t steps_ = 0, finite_steps_ = 0;
 };
 
 }  // namespace optim

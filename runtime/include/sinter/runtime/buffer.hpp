@@ -78,6 +78,12 @@ class Buffer : public Counted<Buffer> {
   static Ref<Buffer> over(std::byte* data, std::size_t bytes, std::shared_ptr<const void> owner,
                           Device device = Device());
 
+  /// A part of another buffer's memory, which it keeps alive. It has a version of its own, `version` at first; streams
+  /// are ordered by the uses of the whole.
+  static Ref<Buffer> part(Ref<Buffer> whole, std::byte* data, std::size_t bytes, std::uint64_t version);
+  /// The buffer that a part belongs to; null for others.
+  Buffer* whole() const noexcept;
+
   /// The buffer of a tensor on a mesh: it has no memory of its own.
   static Ref<Buffer> of_shards(std::unique_ptr<const Shards> shards);
   /// Null if the buffer has memory.
@@ -87,6 +93,8 @@ class Buffer : public Counted<Buffer> {
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   bool is_pinned() const noexcept { return kind_ == Kind::Pinned; }
+  /// Whether it was allocated by Sinter for itself alone, on a device.
+  bool is_device_memory() const noexcept { return kind_ == Kind::Device; }
   /// Number of writes to the contents; a lazy expression compares it.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   /// Call it after writing to memory that others may have read. Other exposed buffers over the same memory get a new
@@ -107,8 +115,9 @@ class Buffer : public Counted<Buffer> {
 
  private:
   friend class UseRecord;
-  enum class Kind : std::uint8_t { Device, Pinned, Foreign, Sharded };
+  enum class Kind : std::uint8_t { Device, Pinned, Foreign, Sharded, Part };
   struct Foreign;
+  struct Part;
   struct Sharded;
   class Exposed;
   Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* home, Kind kind) noexcept;
