@@ -142,8 +142,10 @@ class Equation {
   int most_extra_ = 0;
 };
 
+using Value = Lazy<AnyType>;
+
 struct Labelled {
-  AnyTensor x;
+  Value x;
   Labels labels;
 
   std::int64_t axis(char label) const { return static_cast<std::int64_t>(labels.find(label)); }
@@ -169,9 +171,8 @@ Labelled without_repeats(const Equation& equation, Labelled of) {
 }
 
 /// In the operands' dtype, which differs from that of a sum of integers.
-AnyTensor summed(const AnyTensor& x, const std::vector<std::int64_t>& axes) {
-  const AnyTensor sums = sum(x, axes);
-  return AnyTensor(jit::to(sums.impl(), x.dtype(), x.device()));
+Value summed(const Value& x, const std::vector<std::int64_t>& axes) {
+  return Value(jit::lazy_cast(sum(x, axes).node(), x.node()->dtype()));
 }
 
 /// Sums over the labels that are not in `kept`.
@@ -187,15 +188,15 @@ Labelled without(const Labelled& of, const Labels& kept) {
 }
 
 /// The axes in this order; a missing label becomes an axis of extent 1.
-AnyTensor arranged(const Labelled& of, const Labels& order) {
-  AnyTensor x = of.x;
+Value arranged(const Labelled& of, const Labels& order) {
+  Value x = of.x;
   std::vector<std::int64_t> axes;
   Labels there = of.labels;
   for (const char label : order) {
     if (!has(there, label)) x = x.unsqueeze(-1), there += label;
     axes.push_back(static_cast<std::int64_t>(there.find(label)));
   }
-  return AnyTensor(permute(x.impl(), axes));
+  return view_of(x, [&](const TensorImpl& t) { return permute(t, axes); });
 }
 
 /// The labels of two operands, split by use; those in `later` are kept.
@@ -228,7 +229,7 @@ class Pair {
   Pair(const Labelled& a, const Labelled& b, const Labels& later)
       : split_(a.labels, b.labels, later), a_(without(a, later + b.labels)), b_(without(b, later + a.labels)) {}
 
-  Labelled product() const { return {split_.multiplies(a_.x.dtype()) ? by_matmul() : by_sum(), split_.product()}; }
+  Labelled product() const { return {split_.multiplies(a_.x.node()->dtype()) ? by_matmul() : by_sum(), split_.product()}; }
 
  private:
   std::int64_t extent(char label) const {
@@ -242,24 +243,24 @@ class Pair {
   }
 
   /// As a batch of matrices: the axes of each group of labels are merged, and an inner axis of extent 1 is broadcast.
-  AnyTensor matrices(const Labelled& of, const Labels& rows, const Labels& columns) const {
-    AnyTensor x = arranged(of, split_.batch + rows + columns);
+  Value matrices(const Labelled& of, const Labels& rows, const Labels& columns) const {
+    Value x = arranged(of, split_.batch + rows + columns);
     Shape expanded, merged;
     for (const char label : split_.batch) expanded.push_back(of.extent(label)), merged.push_back(of.extent(label));
     for (const char label : rows + columns) expanded.push_back(extent(label));
     merged.push_back(extent(rows)), merged.push_back(extent(columns));
     return x.expand(expanded).reshape(merged);
   }
-  AnyTensor by_matmul() const {
-    const AnyTensor made = matmul(matrices(a_, split_.left, split_.inner), matrices(b_, split_.inner, split_.right));
+  Value by_matmul() const {
+    const Value made = matmul(matrices(a_, split_.left, split_.inner), matrices(b_, split_.inner, split_.right));
     Shape shape;
     for (const char label : split_.product()) shape.push_back(extent(label));
     return made.reshape(shape);
   }
   /// If there is no BLAS for the dtype, or no matrix product: one kernel.
-  AnyTensor by_sum() const {
+  Value by_sum() const {
     const Labels all = split_.product() + split_.inner;
-    const AnyTensor made = arranged(a_, all) * arranged(b_, all);
+    const Value made = arranged(a_, all) * arranged(b_, all);
     std::vector<std::int64_t> axes;
     for (std::size_t i = split_.product().size(); i < all.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
     return axes.empty() ? made : summed(made, axes);
@@ -344,13 +345,14 @@ void check_alike(const Equation& equation, const std::vector<TensorRef>& operand
 
 }  // namespace
 
-TensorRef einsum(std::string_view text, std::vector<TensorRef> arrays) {
+jit::LazyRef einsum(std::string_view text, const std::vector<TensorRef>& arrays,
+                    const std::vector<jit::LazyRef>& leaves) {
   const Equation equation(text, arrays);
   check_alike(equation, arrays);
   std::vector<Labelled> operands;
   std::vector<Labels> terms;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    operands.push_back(without_repeats(equation, {AnyTensor(arrays[i]), equation.terms()[i]}));
+    operands.push_back(without_repeats(equation, {Value(leaves[i]), equation.terms()[i]}));
     terms.push_back(operands.back().labels);
   }
   check_extents(equation, operands);
@@ -360,7 +362,7 @@ TensorRef einsum(std::string_view text, std::vector<TensorRef> arrays) {
     operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(k));
     terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(k));
   }
-  return arranged(without(operands[0], equation.result()), equation.result()).ref();
+  return arranged(without(operands[0], equation.result()), equation.result()).node();
 }
 
 }  // namespace sinter::inline v1::detail

@@ -115,10 +115,10 @@ Axis axis_of(Reading how, const TensorImpl& x, std::int64_t along, const Facts& 
   return found;
 }
 
-Axis flat_axis(const TensorImpl& flat, const TensorImpl& x, const Facts& i) {
+Axis flat_axis(std::int64_t stride, const TensorImpl& x, const Facts& i) {
   check_operands("take", x, i);
-  if (flat.numel == 0 && i.shape.numel() > 0) throw_no_positions("take", x, i);
-  return {flat.numel, flat.strides[0]};
+  if (x.numel == 0 && i.shape.numel() > 0) throw_no_positions("take", x, i);
+  return {x.numel, stride};
 }
 
 Axis class_axis(std::int64_t classes, const Facts& i) {

@@ -74,6 +74,24 @@ TensorRef place_of(const TensorImpl& whole, const JoinLayout& layout, std::size_
   return narrow(whole, layout.axis, layout.firsts[part], shape[layout.axis]);
 }
 
+jit::Pullback rolled_back(const Shape& shifts, const Shape& axes) {
+  Shape back;
+  for (const std::int64_t shift : shifts) back.push_back(-shift);
+  return [=](const jit::LazyRef& gradient) { return std::vector{roll(Lazy<AnyType>(gradient), back, axes).node()}; };
+}
+
+std::vector<jit::LazyRef> parts_of_gradient(const jit::LazyRef& gradient, const JoinLayout& layout,
+                                            std::span<const Shape> parts) {
+  const auto views = [&](const TensorImpl& whole) {
+    std::vector<TensorRef> places;
+    for (std::size_t i = 0; i < parts.size(); ++i) places.push_back(place_of(whole, layout, i, parts[i]));
+    return places;
+  };
+  std::vector<jit::LazyRef> gradients;
+  for (const Lazy<AnyType>& part : parts_of(Lazy<AnyType>(gradient), views)) gradients.push_back(part.node());
+  return gradients;
+}
+
 TensorRef join_arrays(JoinLayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts) {
   std::vector<Shape> shapes;
   for (const TensorImpl* part : parts) shapes.push_back(part->shape);

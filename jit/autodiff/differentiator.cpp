@@ -40,15 +40,23 @@ Operand Differentiator::made(Op op, DType dtype, std::span<const Operand> operan
   return o;
 }
 
-Operand Differentiator::add_leaf(runtime::TensorRef tensor) {
+Operand Differentiator::add_leaf(runtime::TensorRef tensor, std::shared_ptr<const Origin> origin) {
   const auto number = static_cast<std::uint32_t>(recorded_.leaves.size());
   const bool lacks_memory = runtime::lacks_memory(*tensor);
   const Operand leaf = lacks_memory ? recorded_.graph.iota(number) : recorded_.graph.leaf(tensor->dtype, number);
+  if (origin) {
+    recorded_.origins.resize(number);
+    recorded_.origins.push_back(std::move(origin));
+  }
   leaf_shapes_.push_back(tensor->shape);
   recorded_.leaves.push_back(tensor.get());
   recorded_.held.push_back(std::move(tensor));
   update_shapes();
   return leaf;
+}
+
+std::shared_ptr<const Origin> Differentiator::origin(std::size_t leaf) const {
+  return leaf < recorded_.origins.size() ? recorded_.origins[leaf] : nullptr;
 }
 
 Recorded Differentiator::taken(std::span<const Operand> values) const {

@@ -40,7 +40,10 @@ class Differentiator {
   const Shape& shape(Operand o) const { return shapes_[static_cast<std::size_t>(o.node)]; }
   Operand output() const { return recorded_.graph.outputs()[0]; }
   Recorded& recorded() noexcept { return recorded_; }
-  Operand add_leaf(runtime::TensorRef tensor);
+  /// `origin`: null if the tensor is no view of a computation's result.
+  Operand add_leaf(runtime::TensorRef tensor, std::shared_ptr<const Origin> origin = {});
+  /// Null if a leaf has none.
+  std::shared_ptr<const Origin> origin(std::size_t leaf) const;
   /// The expression of these values alone.
   Recorded taken(std::span<const Operand> values) const;
 

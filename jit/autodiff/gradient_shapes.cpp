@@ -49,7 +49,7 @@ Operand Differentiator::viewed(Operand value, const AxisMap& map) {
 /// The same operations on views of their operands, as far as operations allow.
 std::optional<Operand> Differentiator::push_view(Operand value, const AxisMap& map) {
   const Node n = node(value);
-  if (n.op == Op::leaf || n.op == Op::iota) return add_leaf(map.view(*recorded_.leaves[n.attribute]));
+  if (n.op == Op::leaf || n.op == Op::iota) return add_leaf(map.view(*recorded_.leaves[n.attribute]), origin(n.attribute));
   if (n.op == Op::scalar || n.op == Op::constant || n.op == Op::array) return value;
   if (n.op == Op::matmul) {
     const Operand a = operand(value, 0), b = operand(value, 1);
@@ -98,10 +98,10 @@ Operand Differentiator::view_of_reduction(Operand value, const AxisMap& map) {
 }
 
 Operand Differentiator::evaluated(Operand value) {
-  const Recorded part = taken({&value, 1});
+  const LazyRef part = lazy(taken({&value, 1}));
   runtime::TensorRef result;
-  evaluate_recorded(part, &result, Mode::Fused);
-  return add_leaf(std::move(result));
+  evaluate({&part, 1}, &result);
+  return add_leaf(result, std::make_shared<const Origin>(Origin{{part}, {}, result}));
 }
 
 }  // namespace sinter::inline v1::jit

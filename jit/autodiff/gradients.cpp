@@ -69,7 +69,8 @@ class Gradients {
       const Recorded recorded = Recorded::unevaluated({&value, 1});
       if (recorded.is_cut) throw_cut();
       for (const auto& origin : recorded.origins)
-        if (origin) open.emplace_back(origin->value, false);
+        if (origin)
+          for (const LazyRef& input : origin->inputs) open.emplace_back(input, false);
     }
   }
 
@@ -82,34 +83,43 @@ class Gradients {
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) wanted[leaf] = is_wanted(d, leaf);
     d.run(d.recorded().graph.outputs()[1], wanted);
     std::vector<Operand> found;
-    std::vector<LazyRef*> targets;
-    const auto add = [&](std::uint32_t leaf, const TensorImpl& by, LazyRef& target) {
+    std::vector<std::function<void(const LazyRef&)>> receivers;
+    const auto add = [&](std::uint32_t leaf, const TensorImpl& by, auto receive) {
       if (const std::optional<Operand> g = contribution(d, leaf, by)) {
         found.push_back(*g);
-        targets.push_back(&target);
+        receivers.emplace_back(receive);
       }
     };
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
       if (!wanted[leaf]) continue;
       for (std::size_t i = 0; i < by_.size(); ++i)
         if (shares_memory(*d.recorded().leaves[leaf], *by_[i])) {
-          add(leaf, *by_[i], results_[i]);
+          add(leaf, *by_[i], [this, i](const LazyRef& g) { results_[i] = sum(results_[i], g); });
           reached_[i] = reached_[i] || d.is_reached(leaf);
         }
-      if (const Origin* origin = origin_of(d, leaf)) add(leaf, *origin->result, segment_of(*origin).gradient);
+      if (const auto origin = d.origin(leaf))
+        add(leaf, *origin->result, [this, origin](const LazyRef& g) { push_back(*origin, g); });
     }
     if (found.empty()) return;
     const std::vector<LazyRef> gradients = lazy_outputs(d.taken(found));
-    for (std::size_t i = 0; i < gradients.size(); ++i) *targets[i] = sum(*targets[i], gradients[i]);
+    for (std::size_t i = 0; i < gradients.size(); ++i) receivers[i](gradients[i]);
   }
 
-  static const Origin* origin_of(Differentiator& d, std::uint32_t leaf) {
-    const auto& origins = d.recorded().origins;
-    return leaf < origins.size() ? origins[leaf].get() : nullptr;
+  /// Adds the gradients by a computation's inputs.
+  void push_back(const Origin& origin, const LazyRef& gradient) {
+    const std::vector<LazyRef> gradients =
+        origin.pullback ? origin.pullback(gradient) : std::vector<LazyRef>{gradient};
+    if (gradients.size() != origin.inputs.size())
+      throw Error(fmt::format("grad: a derivative returned {} gradients for {} inputs", gradients.size(), origin.inputs.size()));
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i]) continue;
+      LazyRef& total = segments_.at(origin.inputs[i].get())->gradient;
+      total = sum(total, lazy_cast(gradients[i], origin.inputs[i]->dtype()));
+    }
   }
-  Segment& segment_of(const Origin& origin) { return *segments_.at(origin.value.get()); }
+
   bool is_wanted(Differentiator& d, std::uint32_t leaf) const {
-    return origin_of(d, leaf) ||
+    return d.origin(leaf) ||
            std::ranges::any_of(by_, [&](const TensorImpl* t) { return shares_memory(*d.recorded().leaves[leaf], *t); });
   }
 

@@ -56,9 +56,9 @@ Shape unexpanded(const TensorImpl& leaf) {
   return shape;
 }
 
-TensorRef evaluate_one(const Recorded& value) {
+TensorRef evaluate_one(const LazyRef& value) {
   TensorRef result;
-  evaluate_recorded(value, &result, Mode::Fused);
+  evaluate({&value, 1}, &result);
   return result;
 }
 
@@ -88,9 +88,9 @@ void accumulate(const TensorImpl& x, const TensorImpl& values) {
 }
 
 /// Zeros in the place of the memory that a tensor spans.
-class Gradient {
+class Span {
  public:
-  explicit Gradient(const TensorImpl& by) : by_(by), range_(runtime::byte_range(by)) {
+  explicit Span(const TensorImpl& by) : by_(by), range_(runtime::byte_range(by)) {
     if (by.device.is_mesh())
       throw DeviceError(fmt::format(
           "grad by {}: it is read through a view or at computed indices, which is not supported on a mesh\n  "
@@ -99,8 +99,14 @@ class Gradient {
     const std::int64_t count = (range_.second - range_.first) / size();
     const LazyRef factors[] = {lazy(*runtime::iota_tensor(Shape(count), by.device)),
                                lazy(Scalar(std::int64_t{0}), Category::Int)};
-    const LazyRef zeros = lazy_cast(lazy(Op::mul, factors), by.dtype);
-    evaluate({&zeros, 1}, &elements_);
+    elements_ = evaluate_one(lazy_cast(lazy(Op::mul, factors), by.dtype));
+  }
+  /// Holds a value in the place of the tensor.
+  Span(const TensorImpl& by, const LazyRef& value) : Span(by) {
+    TensorRef target = at(by);
+    const LazyRef terms[] = {lazy(*target), value};  // the value may have fewer axes
+    const LazyRef sum = lazy(Op::add, terms);
+    evaluate({&sum, 1}, &target);
   }
 
   /// The part that corresponds to a view of the tensor. Throws Error if it is not within the tensor.
@@ -111,13 +117,16 @@ class Gradient {
           "grad by {}: the expression reads {}, of which it is a part\n  Take the gradient by the whole tensor, and a "
           "view of that",
           runtime::describe(by_), runtime::describe(view)));
-    return runtime::view(*elements_, view.shape, view.strides, (view.data - range_.first) / size());
+    return runtime::view(*elements_, view.shape, view.strides, offset(view));
   }
-  TensorImpl& elements() const noexcept { return *elements_; }
-  std::int64_t offset(const TensorImpl& view) const { return (view.data - range_.first) / size(); }
+  /// The elements from the first one of a view on.
+  TensorRef from(const TensorImpl& view) const {
+    return runtime::view(*elements_, Shape(elements_->numel - offset(view)), Shape(1), offset(view));
+  }
 
  private:
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(size_of(by_.dtype)); }
+  std::int64_t offset(const TensorImpl& view) const { return (view.data - range_.first) / size(); }
 
   const TensorImpl& by_;
   std::pair<const std::byte*, const std::byte*> range_;
@@ -126,6 +135,7 @@ class Gradient {
 
 /// Adds values to the elements at these offsets, counted from the first one.
 void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) {
+  if (offsets.ndim() == 0) return scatter_add(elements, *runtime::view(offsets, Shape(1), Shape(1)), *runtime::view(values, Shape(1), Shape(1)));
   if (!elements.device.is_cpu()) return write_at(elements, offsets, values, Write::Add, "grad");
   const IndexedAxis axis{0, TensorRef::share(&offsets), false};
   Shape own;
@@ -133,24 +143,54 @@ void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) 
   write_indexed(elements, offsets.shape, own, {&axis, 1}, values, Write::Add, "grad");
 }
 
+/// A value that was put into zeros, and what it was computed from.
+Operand added(Differentiator& of, const TensorImpl& by, const Span& span, std::vector<LazyRef> inputs, Pullback pullback) {
+  const TensorRef result = span.at(by);
+  return of.add_leaf(result, std::make_shared<const Origin>(Origin{std::move(inputs), std::move(pullback), result}));
+}
+
+/// The value's part that a view of `by` reads, where the value has the shape of `by`.
+LazyRef read_through(const TensorImpl& by, const TensorImpl& view, const LazyRef& value) {
+  const Span span(by, value);
+  return lazy(*span.at(view), Origin{{value}, {}, span.at(by)});
+}
+
 std::optional<Operand> of_array(Differentiator& of, std::uint32_t leaf, const TensorImpl& by) {
   const std::vector<Differentiator::Gathered> loads = of.of_array(leaf);
   if (loads.empty()) return std::nullopt;
-  const Gradient gradient(by);
-  const TensorImpl& array = *of.recorded().leaves[leaf];
-  const TensorRef from_first = gradient.at(array);
+  const Span span(by);
+  const TensorRef array = TensorRef::share(of.recorded().leaves[leaf]);
+  (void)span.at(*array);
+  std::vector<LazyRef> offsets, gradients;
   for (const auto& [offset, g] : loads) {
     Shape shape = of.shape(offset);
     (void)broadcast(shape, of.shape(g));
     const Operand both[] = {of.broadcast_to(offset, shape), of.broadcast_to(g, shape)};
-    std::array<TensorRef, 2> values;
-    evaluate_recorded(of.taken(both), values.data(), Mode::Fused);
-    const TensorRef elements =
-        runtime::view(gradient.elements(), Shape(gradient.elements().numel - gradient.offset(array)), Shape(1),
-                      gradient.offset(array));
-    scatter_add(*elements, *values[0], *values[1]);
+    const std::vector<LazyRef> values = lazy_outputs(of.taken(both));
+    std::array<TensorRef, 2> results;
+    evaluate(values, results.data());
+    scatter_add(*span.from(*array), *results[0], *results[1]);
+    offsets.push_back(values[0]);
+    gradients.push_back(values[1]);
   }
-  return of.add_leaf(gradient.at(by));
+  const auto gather = [array, offsets, by = TensorRef::share(const_cast<TensorImpl*>(&by))](const LazyRef& value) {
+    const LazyRef read = read_through(*by, *array, value);
+    std::vector<LazyRef> parts;
+    for (const LazyRef& offset : offsets) parts.push_back(lazy_load(read, offset));
+    return parts;
+  };
+  return added(of, by, span, std::move(gradients), gather);
+}
+
+/// The gradient by a tensor for that of a view of it.
+Operand of_view(Differentiator& of, Operand gradient, const TensorRef& view, const TensorImpl& by) {
+  const Span span(by);
+  const LazyRef value = lazy(of.taken({&gradient, 1}));
+  accumulate(*span.at(*view), *evaluate_one(value));
+  const auto read = [view, by = TensorRef::share(const_cast<TensorImpl*>(&by))](const LazyRef& g) {
+    return std::vector<LazyRef>{read_through(*by, *view, g)};
+  };
+  return added(of, by, span, {value}, read);
 }
 
 }  // namespace
@@ -174,14 +214,10 @@ std::optional<Operand> contribution(Differentiator& of, std::uint32_t leaf, cons
   const Operand summed = of.summed_to(shape, *g, read->shape);
   if (const std::optional<AxisMap> map = permutation(*read, by))
     return of.broadcast_to(of.viewed(of.broadcast_to(summed, shape), *map), by.shape);
-  const Gradient gradient(by);
-  const Operand full = of.broadcast_to(summed, shape);
   Shape strides = read->strides;
   for (int i = 0; i < strides.ndim(); ++i)
     if (shape[i] != read->shape[i]) strides[i] = 0;
-  const TensorRef target = gradient.at(*runtime::view(*read, shape, strides));
-  accumulate(*target, *evaluate_one(of.taken({&full, 1})));
-  return of.add_leaf(gradient.at(by));
+  return of_view(of, of.broadcast_to(summed, shape), runtime::view(*read, shape, strides), by);
 }
 
 }  // namespace sinter::inline v1::jit

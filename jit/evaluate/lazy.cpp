@@ -286,12 +286,14 @@ LazyRef lazy_cast(const LazyRef& a, DType dtype) {
   return result;
 }
 
-LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset) {
+LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset) { return lazy_load(lazy(array), offset); }
+
+LazyRef lazy_load(const LazyRef& array, const LazyRef& offset) {
   if (!offset) throw Error("load: the index is a lazy expression that was moved from");
-  const LazyRef leaves[] = {offset, lazy(array)};
+  const LazyRef leaves[] = {offset, array};
   const Content content = LazyAccess::snapshot(offset);
   Graph graph;
-  const Operand from = graph.array(array.dtype, 1);
+  const Operand from = graph.array(array->dtype(), 1);
   graph.output(graph.load(from, as_nodes(graph, {&content, 1})[0]));
   LazyRef result = import_with_operands(graph, "load", leaves, {&content, 1});
   bound_size(result, leaves);

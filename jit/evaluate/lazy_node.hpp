@@ -146,7 +146,9 @@ using LazyContent = LazyAccess::Content;
 
 /// Lets gradients flow through a leaf, unless there are max_history origins behind it: its past is forgotten then.
 inline void set_origin(LazyContent& leaf, std::shared_ptr<const Origin> origin) {
-  leaf.history = LazyAccess::snapshot(origin->value).history + 1;
+  leaf.history = 1;
+  for (const LazyRef& input : origin->inputs)
+    leaf.history = std::max(leaf.history, LazyAccess::snapshot(input).history + 1);
   leaf.is_cut = leaf.history > max_history;
   if (leaf.is_cut)
     leaf.history = 0;

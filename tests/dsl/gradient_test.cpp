@@ -151,6 +151,7 @@ TEST_F(Gradient, OfIndexedTensors) {
   check([&] { return Value((w.index_select(1, sn::tensor({3, 3, 0})) * random({3, 3}, 5)).exp().sum()); }, {w});
   check([&] { return Value(w.gather(1, sn::tensor({{0, 1}, {3, 3}, {2, 0}})).exp().sum()); }, {w});
   check([&] { return Value(sn::cross_entropy(w, sn::tensor({1, 0, 3}))); }, {w});
+  check([&] { return Value(sn::take(w, sn::tensor(5)).square()); }, {w});
 }
 
 TEST_F(Gradient, OfWhereAndCasts) {
@@ -171,6 +172,99 @@ TEST_F(Gradient, OfAGradient) {
   const auto first = [&] { return sn::grad((x.exp() * x.sin()).sum() + sn::matmul(x, w).tanh().sum(), x); };
   check([&] { return Value((first() * first()).sum()); }, {x, w});
   check([&] { return Value(sn::grad(x.softmax(1).square().sum(), x).square().sum()); }, {x});
+}
+
+TEST_F(Gradient, OfAGradientThroughWhatIsEvaluated) {
+  const auto rows = sn::tensor({2, 0, 2, 1});
+  const auto of = [](const Value& loss, const Doubles& by) { return sn::grad(loss, by).square().sum(); };
+  check([&] { return Value(of((x[0] * x[1]).exp().sum(), x)); }, {x});
+  check([&] { return Value(of((x.slice(1, 0, 3, 2) * column).exp().sum(), x)); }, {x, column});
+  check([&] { return Value(of((y.unfold(0, 2, 1) * random({2, 2}, 5)).exp().sum(), y)); }, {y});
+  check([&] { return Value(of(sn::embedding(w, rows).exp().sum() + w.sum(), w)); }, {w});
+  check([&] { return Value(of(w.gather(1, sn::tensor({{0, 1}, {3, 3}, {2, 0}})).square().exp().sum(), w)); }, {w});
+  check([&] { return Value(of(sn::matmul(x, w).view({4, 2})[1].exp().sum(), w)); }, {x, w});
+  check([&] { return Value(of(sn::embedding(w.exp(), rows).square().sum(), w)); }, {w});
+}
+
+TEST_F(Gradient, ThroughFunctionsThatEvaluate) {
+  const Doubles c = random({4, 3}, 5), d = random({2, 2, 3}, 6), e = random({2, 5}, 7);
+  const auto twice = [](const Loss& loss, const std::vector<Doubles>& by) {
+    check(loss, by);
+    check([&] { return Value(sn::grad(loss(), by[0]).square().sum()); }, by, 1e-6);
+  };
+  twice([&] { return Value((sn::cat(0, x.exp(), x * y) * c).square().sum()); }, {x, y});
+  twice([&] { return Value((sn::cat(1, x.exp(), Value(column)) * random({2, 4}, 8)).square().sum()); }, {x, column});
+  twice([&] { return Value((sn::stack(1, x.exp(), x + column) * d).square().sum()); }, {x, column});
+  twice([&] { return Value((x.exp().cumsum(1) * x).square().sum()); }, {x});
+  twice([&] { return Value((x.exp().cumprod(0) * x).square().sum()); }, {x});
+  twice([&] { return Value((x * 2).logcumsumexp(1).square().sum()); }, {x});
+  twice([&] { return Value((x.exp().sort(1).values * random({2, 3}, 9)).square().sum()); }, {x});
+  twice([&] { return Value(sn::topk(x.exp(), 2).values.square().sum() + x.sum()); }, {x});
+  twice([&] { return Value(x.exp().median(1).values.square().sum() + x.exp().median().square()); }, {x});
+  twice([&] { return Value((x.exp().cummax(1).values * random({2, 3}, 9)).square().sum()); }, {x});
+  twice([&] { return Value(sn::max(x.exp(), 1).values.square().sum()); }, {x});
+  twice([&] { return Value(sn::embedding(x.exp(), sn::tensor({1, 1, 0})).square().sum()); }, {x});
+  twice([&] { return Value(x.exp().take(sn::tensor({5, 5, 0})).square().sum()); }, {x});
+  twice([&] { return Value(sn::roll(x.exp(), 1, 1).square().sum() + (sn::roll(x * 2, 1, 1) * x).sum()); }, {x});
+  twice([&] { return Value((sn::einsum("ij,jk->ki", x, w) * random({4, 2}, 9)).square().sum()); }, {x, w});
+  twice([&] { return Value(sn::einsum("bij,bjk,ik->b", d.exp(), d.transpose(1, 2), random({2, 2}, 9)).exp().sum()); }, {d});
+  twice([&] { return Value(sn::einsum("ij->j", x.square()).exp().sum() + sn::einsum("ii", w.slice(1, 0, 3).exp())); }, {x, w});
+}
+
+TEST_F(Gradient, OfProductsWithZeros) {
+  for (const auto& values : std::vector<std::vector<double>>{{2, 0, 3, 4}, {0, 2, 0, 4}, {0, 0, 1, 2}, {1, 2, 3, 0}}) {
+    const Doubles z = sn::Tensor<double>(sn::tensor(std::span(values)));
+    check([&] { return Value(((z * 1).cumprod(0) * random(sn::Shape(4), 5)).sum()); }, {z});
+  }
+}
+
+TEST_F(Gradient, MovesBetweenDevices) {
+  const auto gpu = sn::cuda<0>;
+  const Doubles a = random({2, 2}, 5);
+  const sn::Tensor<double, sn::Cuda<0>> b = random({2, 2}, 6).to(gpu);
+  const auto loss = sn::Lazy((a.exp().to(gpu) * b).cpu().square().sum());
+  EXPECT_TRUE(sn::allclose(sn::grad(loss, a), 2 * (a.exp() * b.cpu()).square()));
+}
+
+TEST_F(Gradient, OfACheckpoint) {
+  const auto block = [&](const auto& v) { return sn::checkpoint(sn::matmul(v, v.t()).tanh()); };
+  check([&] { return Value(sn::matmul(block(x), block(Value(x.exp()))).square().sum()); }, {x});
+}
+
+TEST_F(Gradient, OfACustomFunction) {
+  const auto clipped = [](const auto& v) {  // whose gradient is that of the identity
+    return sn::custom_vjp(sn::clamp(v, -0.5, 0.5), [](const auto& g) { return g; }, v);
+  };
+  EXPECT_TRUE(sn::allclose(sn::grad((clipped(x * 2) * y).sum(), x), 2 * y.expand({2, 3})));
+  const auto product = sn::custom_vjp(
+      x * y, [&](const auto& g) { return std::tuple{g * y, (g * x).sum(0)}; }, x, y);
+  const auto [gx, gy] = sn::grad(product.exp().sum(), x, y);
+  const auto [ex, ey] = sn::grad((x * y).exp().sum(), x, y);
+  EXPECT_TRUE(sn::allclose(gx, ex));
+  EXPECT_TRUE(sn::allclose(gy, ey));
+  EXPECT_TRUE(sn::allclose(sn::grad(gx.square().sum(), x), sn::grad(ex.square().sum(), x)));
+}
+
+TEST_F(Gradient, IsAJacobianVectorProduct) {
+  const Doubles t = random({2, 3}, 5);
+  EXPECT_TRUE(sn::allclose(sn::jvp(x.exp(), x, t), x.exp() * t));
+  EXPECT_TRUE(sn::allclose(sn::jvp(sn::matmul(x.sin(), w), x, t), sn::matmul(x.cos() * t, w)));
+  EXPECT_TRUE(sn::allclose(sn::jvp(x[0] * x[1], x, t), t[0] * x[1] + x[0] * t[1]));
+  EXPECT_TRUE(sn::allclose(sn::jvp(x.exp().cumsum(1), x, t), (x.exp() * t).cumsum(1)));
+  EXPECT_TRUE(sn::equal(sn::jvp(x.floor(), x, t), sn::zeros_like(x)));
+  EXPECT_TRUE(sn::allclose(sn::jvp(x.square().sum(), x, 1), 2 * x.sum()));
+}
+
+TEST_F(Gradient, OfEveryElementIsAJacobian) {
+  const Doubles diagonal = sn::jacobian(y.exp(), y);
+  EXPECT_TRUE(sn::allclose(diagonal, sn::eye<double>(3) * y.exp()));
+  const Doubles j = sn::jacobian(sn::matmul(x, w), x);
+  ASSERT_EQ(j.shape(), (sn::Shape{2, 4, 2, 3}));
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < 2; ++k)
+      EXPECT_TRUE(sn::allclose(j[i].transpose(0, 1)[k], i == k ? Doubles(w.t().clone()) : Doubles(sn::zeros_like(w.t()))));
+  const Doubles hessian = sn::jacobian(sn::grad((y * y * y).sum(), y), y);
+  EXPECT_TRUE(sn::allclose(hessian, sn::eye<double>(3) * 6 * y));
 }
 
 TEST_F(Gradient, IsAVectorJacobianProduct) {

@@ -3,7 +3,7 @@
 #include <tuple>
 #include <vector>
 
-#include <sinter/dsl/lazy.hpp>
+#include <sinter/dsl/history.hpp>
 #include <sinter/jit/grad.hpp>
 
 namespace sinter::inline v1 {
@@ -171,6 +171,72 @@ template <class E, class S, class... X>
   } else {
     return detail::Reported();
   }
+}
+
+/// The Jacobian-vector product: how the value changes along a direction, the derivative of value(x + t * tangent) by t
+/// at 0. An expression of the value's shape and dtype. The tangent, a tensor or expression of x's dtype, or a number,
+/// broadcasts to x's shape. For floats; several tensors' products add up.
+template <class E, class T, class D, class S>
+[[nodiscard]] auto jvp(const E& value, const Tensor<T, D>& x, const S& tangent) {
+  using Checks = detail::GradientChecks<E, Tensor<T, D>>;
+  static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
+  static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);
+  static_assert(Checks::dtypes, SINTER_GRADIENT_OF);
+  constexpr bool fits = detail::fits_as_seed<Tensor<T, D>, S>;
+  static_assert(fits, "the tangent has another dtype than x: convert it with cast<T>(x)");
+  if constexpr (fits && Checks::ok)
+    return Lazy<detail::deduced_element<E>, detail::deduced_device<E>>(
+        jit::jvp(detail::lazy_node(value), x.impl(), detail::lazy_node(tangent)));
+  else
+    return detail::Reported();
+}
+
+/// The derivative of each element of the value by each element of x: a tensor of the value's shape followed by x's. It
+/// is evaluated row by row, one gradient for each element of the value. The Hessian is jacobian(grad(loss, x), x).
+template <class E, class T, class D>
+[[nodiscard]] auto jacobian(const E& value, const Tensor<T, D>& x) {
+  using Checks = detail::GradientChecks<E, Tensor<T, D>>;
+  static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
+  static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);
+  static_assert(Checks::dtypes, SINTER_GRADIENT_OF);
+  if constexpr (Checks::ok)
+    return Tensor<T, D>(jit::jacobian(detail::lazy_node(value), x.impl()));
+  else
+    return detail::Reported();
+}
+
+/// The value, evaluated now. A gradient through it computes again what the value was computed from, instead of keeping
+/// it from the forward pass to the backward pass: less memory for more time.
+template <expression E>
+[[nodiscard]] auto checkpoint(const E& value) {
+  return detail::in_memory(Lazy(value)).leaf;
+}
+
+namespace detail {
+
+template <class Parts>
+std::vector<jit::LazyRef> nodes_of(const Parts& parts) {
+  if constexpr (requires { std::tuple_size<Parts>::value; })
+    return std::apply([](const auto&... part) { return std::vector<jit::LazyRef>{lazy_node(part)...}; }, parts);
+  else
+    return {lazy_node(parts)};
+}
+
+}  // namespace detail
+
+/// A result with a derivative of its own: what was computed from the inputs by any means, custom code included, or what
+/// has a better derivative than its formula. `backward(gradient)` returns the gradients of sum(gradient * result) by
+/// the inputs, as expressions: one for one input, a std::tuple for several. The result is evaluated now.
+///
+///     auto y = sn::custom_vjp(sn::round(x), [](const auto& g) { return g; }, x);  // straight through
+template <expression E, class F, expression... X>
+  requires(sizeof...(X) > 0)
+[[nodiscard]] auto custom_vjp(const E& result, F backward, const X&... inputs) {
+  using Result = Lazy<detail::deduced_element<E>, detail::deduced_device<E>>;
+  const auto pullback = [backward](const jit::LazyRef& gradient) {
+    return detail::nodes_of(backward(Result(gradient)));
+  };
+  return Result(detail::with_history(detail::array_of(result), {detail::lazy_node(inputs)...}, pullback));
 }
 
 /// The gradients by tensors in a list, such as parameters.

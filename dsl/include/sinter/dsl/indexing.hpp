@@ -6,6 +6,7 @@
 // A source that is an expression is evaluated when the gather is written.
 #pragma once
 #include <sinter/dsl/facts.hpp>
+#include <sinter/dsl/history.hpp>
 
 namespace sinter::inline v1 {
 
@@ -21,7 +22,7 @@ struct Axis {
 
 /// Throws IndexError for an axis that does not exist or is empty, ShapeError, DeviceError, DtypeError.
 Axis axis_of(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& indices);
-Axis flat_axis(const TensorImpl& flat, const TensorImpl& x, const Facts& indices);
+Axis flat_axis(std::int64_t stride, const TensorImpl& x, const Facts& indices);
 Axis class_axis(std::int64_t classes, const Facts& indices);
 /// A view with `count` axes of extent 1 appended; for -1 a view without the only axis, which has one element.
 TensorRef append_axes(TensorImpl& x, int count);
@@ -78,10 +79,20 @@ auto load(const Tensor<T, D>& x, O&& offset) {
   }
 }
 
+template <class T, class D, class O>
+auto load(const Lazy<T, D>& x, O&& offset) {
+  using Joint = join<D, typename std::remove_cvref_t<O>::device_type>;
+  return Lazy<T, Joint>(jit::lazy_load(x.node(), lazy_node(offset)));
+}
+template <class T, class D, class O>
+auto load(const Evaluated<T, D>& x, O&& offset) {
+  return load(x.leaf, std::forward<O>(offset));
+}
+
 template <class X, class I>
 auto read_along(Reading how, const X& x, std::int64_t axis, I&& indices) {
   if constexpr (ReadCheck<X, I>::ok) {
-    const auto& source = evaluated_source(x);
+    decltype(auto) source = in_memory(x);
     auto&& lifted = lift(std::forward<I>(indices));
     const Axis along = axis_of(how, source.impl(), axis, facts_of(lifted));
     auto offset =
@@ -92,13 +103,22 @@ auto read_along(Reading how, const X& x, std::int64_t axis, I&& indices) {
   }
 }
 
+/// Elements between consecutive ones of a tensor in one dimension.
+template <class X>
+std::int64_t flat_stride(const X& flat) {
+  if constexpr (is_tensor<X>)
+    return flat.impl().strides[0];
+  else
+    return 1;  // it was evaluated
+}
+
 template <class X, class I>
 auto read_flat(const X& x, I&& indices) {
   if constexpr (ReadCheck<X, I>::ok) {
-    const auto& source = evaluated_source(x);
-    const auto flat = source.reshape({source.numel()});
+    decltype(auto) source = in_memory(x);
+    const auto flat = source.reshape(Shape(source.impl().numel));
     auto&& lifted = lift(std::forward<I>(indices));
-    const Axis along = flat_axis(flat.impl(), source.impl(), facts_of(lifted));
+    const Axis along = flat_axis(flat_stride(flat), source.impl(), facts_of(lifted));
     return load(flat, apply<Op::axis_offset>(as_int64(lifted), along.extent, along.stride));
   } else {
     return Reported();

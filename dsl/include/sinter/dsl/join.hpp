@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include <sinter/dsl/evaluate.hpp>
+#include <sinter/dsl/history.hpp>
 
 namespace sinter::inline v1 {
 
@@ -30,12 +31,14 @@ struct RolledPart {
 std::vector<RolledPart> rolled_parts(const Shape& shape, std::span<const std::int64_t> shifts,
                                      std::span<const std::int64_t> axes);
 TensorRef slices(const TensorImpl& x, const std::vector<range>& ranges);
+/// The gradient of a rolled value.
+jit::Pullback rolled_back(const Shape& shifts, const Shape& axes);
 
-/// An operand with a known dtype: an expression of AnyType is evaluated.
+/// An operand with a known dtype: an expression of AnyType becomes a Lazy.
 template <class A>
 auto with_dtype(A&& operand) {
-  if constexpr (std::is_same_v<value_type_of<A>, AnyType>)
-    return Tensor<AnyType, deduced_device<A>>(std::forward<A>(operand)).leaf();
+  if constexpr (std::is_same_v<value_type_of<A>, AnyType> && !is_tensor<A> && !is_lazy<std::remove_cvref_t<A>>)
+    return Lazy<AnyType, deduced_device<A>>(lazy_node(operand));
   else
     return lift(std::forward<A>(operand));
 }
@@ -56,6 +59,8 @@ template <class E>
 DType dtype_of_value(const E& e) {
   if constexpr (element<value_type_of<E>>)
     return dtype_of<value_type_of<E>>;
+  else if constexpr (is_lazy<E>)
+    return e.node()->dtype();
   else
     return e.value.leaves[0]->dtype;
 }
@@ -79,10 +84,19 @@ struct PromotedElement<T...> {
 template <class... E>
 using joined_tensor =
     Tensor<typename PromotedElement<value_type_of<E>...>::type, typename JoinAll<device_of<E>...>::type>;
+/// A tensor if all parts are, else a Lazy.
+template <class... E>
+using join_result = std::conditional_t<
+    (is_tensor<E> && ...), joined_tensor<E...>,
+    Lazy<typename PromotedElement<value_type_of<E>...>::type, typename JoinAll<device_of<E>...>::type>>;
+
+/// The gradients by the parts.
+std::vector<jit::LazyRef> parts_of_gradient(const jit::LazyRef& gradient, const JoinLayout& layout,
+                                            std::span<const Shape> parts);
 
 /// The parts, evaluated together into one array.
-template <class... E>
-TensorRef join_expressions(JoinLayoutOf layout_of, std::int64_t axis, const E&... parts) {
+template <class Result, class... E>
+Result join_expressions(JoinLayoutOf layout_of, std::int64_t axis, const E&... parts) {
   const std::array shapes{shape_from(parts)...};
   const JoinLayout layout = layout_of(shapes, axis);
   const DType dtypes[] = {dtype_of_value(parts)...};
@@ -93,7 +107,14 @@ TensorRef join_expressions(JoinLayoutOf layout_of, std::int64_t axis, const E&..
   TensorRef places[sizeof...(E)];
   for (std::size_t i = 0; i < sizeof...(E); ++i) places[i] = place_of(*whole, layout, i, shapes[i]);
   evaluate_all(places, jit::Mode::Fused, parts...);
-  return whole;
+  if constexpr (is_tensor<Result>) {
+    return Result(whole);
+  } else {
+    const auto pullback = [layout, shapes](const jit::LazyRef& gradient) {
+      return parts_of_gradient(gradient, layout, shapes);
+    };
+    return Result(with_history(whole, {lazy_node(parts)...}, pullback));
+  }
 }
 /// A braced list's element when the list does not hold tensors of one type.
 struct AnyPart {
@@ -118,14 +139,14 @@ Tensor<T, D> join_tensors(JoinLayoutOf layout_of, std::int64_t axis, std::span<c
 
 /// Concatenates the parts along an existing axis: cat(0, x, y + 1). Their other extents must be equal; dtypes promote.
 /// Parts of one shape are computed in one kernel, others each in its own; all are written directly to their place in
-/// the result. Throws ShapeError, IndexError, DeviceError.
+/// the result, which is a tensor if all parts are, else a Lazy. Throws ShapeError, IndexError, DeviceError.
 template <expression... E>
   requires(sizeof...(E) > 0)
-detail::joined_tensor<E...> cat(detail::Index axis, E&&... parts) {
+detail::join_result<E...> cat(detail::Index axis, E&&... parts) {
   static_assert(detail::same_device<detail::device_of<E>...>, SINTER_DIFFERENT_DEVICES);
   if constexpr (detail::same_device<detail::device_of<E>...>)
-    return detail::joined_tensor<E...>(
-        detail::join_expressions(detail::layout_of_cat, axis, detail::with_dtype(std::forward<E>(parts))...));
+    return detail::join_expressions<detail::join_result<E...>>(detail::layout_of_cat, axis,
+                                                          detail::with_dtype(std::forward<E>(parts))...);
 }
 template <expression... E>
   requires(sizeof...(E) > 0)
@@ -156,11 +177,11 @@ detail::Reported cat(std::initializer_list<detail::AnyPart>, detail::Index = 0) 
 /// dtypes promote. Throws ShapeError, IndexError, DeviceError.
 template <expression... E>
   requires(sizeof...(E) > 0)
-detail::joined_tensor<E...> stack(detail::Index axis, E&&... parts) {
+detail::join_result<E...> stack(detail::Index axis, E&&... parts) {
   static_assert(detail::same_device<detail::device_of<E>...>, SINTER_DIFFERENT_DEVICES);
   if constexpr (detail::same_device<detail::device_of<E>...>)
-    return detail::joined_tensor<E...>(
-        detail::join_expressions(detail::layout_of_stack, axis, detail::with_dtype(std::forward<E>(parts))...));
+    return detail::join_expressions<detail::join_result<E...>>(detail::layout_of_stack, axis,
+                                                          detail::with_dtype(std::forward<E>(parts))...);
 }
 template <expression... E>
   requires(sizeof...(E) > 0)
@@ -189,7 +210,7 @@ detail::Reported stack(std::initializer_list<detail::AnyPart>, detail::Index = 0
 /// Moves each axis's positions by its shift; elements that leave at the end of an axis come back at its start: roll(x,
 /// 1, 0), roll(x, {2, -1}, {0, 1}). Throws IndexError, and ShapeError if there are not as many shifts as axes.
 template <expression E>
-detail::joined_tensor<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
+detail::join_result<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
   const auto value = detail::viewable(detail::with_dtype(std::forward<E>(e)));
   const Shape shape = detail::shape_from(value);
   const std::vector<detail::RolledPart> parts =
@@ -199,7 +220,11 @@ detail::joined_tensor<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
     runtime::TensorRef place = detail::slices(*whole, part.to);
     evaluate_into(view_of(value, [&](runtime::TensorImpl& x) { return detail::slices(x, part.from); }), place);
   }
-  return detail::joined_tensor<E>(whole);
+  if constexpr (detail::is_tensor<E>)
+    return detail::join_result<E>(whole);
+  else
+    return detail::join_result<E>(
+        detail::with_history(whole, {detail::lazy_node(value)}, detail::rolled_back(shifts, axes)));
 }
 /// Rolls the elements as if they were one row.
 template <expression E>

@@ -124,7 +124,7 @@ jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
 /// A view of the result of an expression. Gradients flow through it.
 template <class T, class D>
 Lazy<T, D> view_of_result(const Lazy<T, D>& e, const TensorRef& result, const TensorImpl& view) {
-  return Lazy<T, D>(jit::lazy(const_cast<TensorImpl&>(view), jit::Origin{e.node(), result}));
+  return Lazy<T, D>(jit::lazy(const_cast<TensorImpl&>(view), jit::Origin{{e.node()}, {}, result}));
 }
 template <class T, class D, class F>
 Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {

@@ -52,6 +52,9 @@ template <class E>
 auto tensor_from(const E& e);
 template <class E>
 Shape shape_from(const E& e);
+/// The value on another device; see history.hpp.
+template <class E, class Target>
+auto moved(const E& e, const Target& device);
 
 /// The operations as methods; `Self` is a tensor or an expression. A temporary passes its leaves on without reference
 /// counting.
@@ -162,18 +165,18 @@ class Methods : public OperationMethods<Self>,
     return CastFunction<T>{}(std::move(*this).itself());
   }
 
-  // These evaluate, and then do what the tensor's method does.
+  // These evaluate, and then do what the tensor's method does. What is moved is a Lazy, through which gradients flow.
   template <device_argument Target>
   auto to(const Target& device) const {
-    return tensor_from(this->itself()).to(device);
+    return moved(this->itself(), device);
   }
   template <element T, device_argument Target>
   auto to(const Target& device) const {
-    return tensor_from(CastFunction<T>{}(this->itself())).to(device);
+    return moved(CastFunction<T>{}(this->itself()), device);
   }
-  auto cpu() const { return tensor_from(this->itself()).cpu(); }
-  auto cuda() const { return tensor_from(this->itself()).cuda(); }
-  auto cuda(int index) const { return tensor_from(this->itself()).cuda(index); }
+  auto cpu() const { return moved(this->itself(), sinter::cpu); }
+  auto cuda() const { return moved(this->itself(), sinter::cuda<>); }
+  auto cuda(int index) const { return moved(this->itself(), index); }
   auto item() const { return tensor_from(this->itself()).item(); }
   auto to_vector() const { return tensor_from(this->itself()).to_vector(); }
 

@@ -120,6 +120,16 @@ auto Extreme<value, position>::operator()(X&& x, const Axes& axes, KeepDim keep)
   static_assert(expression<X>, SINTER_REDUCED);
   if constexpr (is_reported<X>) {
     return Reported();
+  } else if constexpr (!requires { x.impl(); }) {
+    decltype(auto) source = in_memory(x);
+    using T = Tensor<deduced_element<X>, deduced_device<X>>;
+    auto found = (*this)(T(source.array), axes, keep);
+    const auto along = axes.given();
+    auto values = along.size() == 1 ? elements_at(source, along[0], found.indices)
+                                    : view_of_result(Reduces1<value>{}(source.leaf, axes, keep), found.values.ref(),
+                                                     found.values.impl());
+    return ValuesAndIndices<deduced_element<X>, deduced_device<X>, decltype(values)>{std::move(values),
+                                                                                    std::move(found.indices)};
   } else {
     auto&& e = lift(x);
     const auto values = Reduces1<value>{}(e, axes, keep);

@@ -21,22 +21,33 @@ struct Accumulated<T> {
   using type = std::int64_t;
 };
 
+/// The gradients by x of the scans, for those of the results.
+jit::Pullback pullback_of(jit::Scan what, std::int64_t axis, const jit::LazyRef& x);
+
 /// The elements converted to T, unless it is void.
 template <class T, class X>
 auto scanned(const X& x, std::int64_t axis, jit::Scan what) {
   if constexpr (!std::is_void_v<T>) {
-    return scanned<void>(apply_cast<T>(x), axis, what);
-  } else {
-    using Result = Tensor<typename Accumulated<deduced_element<X>>::type, deduced_device<X>>;
-    if constexpr (is_reported<X>)
-      return Result();
+    if constexpr (is_tensor<X>)
+      return scanned<void>(tensor_from(apply_cast<T>(x)), axis, what);
     else
-      return Result(jit::scan(*array_of(x), axis, what));
+      return scanned<void>(apply_cast<T>(x), axis, what);
+  } else {
+    using Element = typename Accumulated<deduced_element<X>>::type;
+    if constexpr (is_reported<X>) {
+      return Tensor<Element, deduced_device<X>>();
+    } else {
+      const auto scan = [=](TensorImpl& array) { return jit::scan(array, axis, what); };
+      if constexpr (is_tensor<X>)
+        return evaluating<Element>(x, scan, {});
+      else
+        return evaluating<Element>(x, scan, pullback_of(what, axis, lazy_node(x)));
+    }
   }
 }
 template <class X>
 auto scanned(const X& x, std::int64_t axis, jit::Extreme what) {
-  return values_and_indices(x, [=](TensorImpl& array) { return jit::scan(array, axis, what); });
+  return values_and_indices(x, axis, [=](TensorImpl& array) { return jit::scan(array, axis, what); });
 }
 
 }  // namespace detail

@@ -7,7 +7,7 @@
 #pragma once
 #include <utility>
 
-#include <sinter/dsl/mask.hpp>
+#include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/values_and_indices.hpp>
 
 namespace sinter::inline v1 {
@@ -17,22 +17,40 @@ namespace detail {
 template <class X>
 using positions_of = Tensor<std::int64_t, deduced_device<X>>;
 
-/// Applies `order` to x's array and returns the results as tensors.
+template <class X, class Values>
+using values_and_indices_of = ValuesAndIndices<deduced_element<X>, deduced_device<X>, Values>;
+
+/// The elements of an evaluated expression at these positions along an axis, which they may lack.
+template <class T, class D>
+Lazy<T, D> elements_at(const Evaluated<T, D>& x, std::int64_t axis, const Tensor<std::int64_t, D>& positions) {
+  const bool lacks_axis = positions.impl().ndim() < x.impl().ndim();
+  if (!lacks_axis) return read_along(Reading::Gather, x.leaf, axis, positions);
+  const std::int64_t at = axis < 0 ? axis + x.impl().ndim() : axis;
+  return read_along(Reading::Gather, x.leaf, axis, positions.unsqueeze(at)).squeeze(at);
+}
+
+/// Applies `order` to x's array. The values of an expression are gathered from it.
 template <class X, class F>
-auto values_and_indices(const X& x, F order) {
-  using Result = ValuesAndIndices<deduced_element<X>, deduced_device<X>>;
+auto values_and_indices(const X& x, std::int64_t axis, F order) {
   if constexpr (is_reported<X> || !has_order<X>) {
-    return Result();
+    return values_and_indices_of<X, Tensor<deduced_element<X>, deduced_device<X>>>();
   } else {
-    jit::ValuesAndIndices found = order(*array_of(x));
-    return Result{Tensor<value_type_of<X>, deduced_device<X>>(std::move(found.values)),
-                  positions_of<X>(std::move(found.indices))};
+    decltype(auto) source = in_memory(x);
+    jit::ValuesAndIndices found = order(source.impl());
+    positions_of<X> indices(std::move(found.indices));
+    if constexpr (is_tensor<X>) {
+      Tensor<value_type_of<X>, deduced_device<X>> values(std::move(found.values));
+      return values_and_indices_of<X, decltype(values)>{std::move(values), std::move(indices)};
+    } else {
+      auto values = elements_at(source, axis, indices);
+      return values_and_indices_of<X, decltype(values)>{std::move(values), std::move(indices)};
+    }
   }
 }
 
 template <class X>
 auto sorted(const X& x, std::int64_t axis, bool descending, bool /*stable*/) {
-  return values_and_indices(x, [=](TensorImpl& array) { return jit::sort(array, axis, descending); });
+  return values_and_indices(x, axis, [=](TensorImpl& array) { return jit::sort(array, axis, descending); });
 }
 template <class X>
 auto sorted_indices(const X& x, std::int64_t axis, bool descending, bool /*stable*/) {
@@ -43,23 +61,28 @@ auto sorted_indices(const X& x, std::int64_t axis, bool descending, bool /*stabl
 }
 template <class X>
 auto first_sorted(const X& x, std::int64_t k, std::int64_t axis, bool largest, bool /*in_order*/) {
-  return values_and_indices(x, [=](TensorImpl& array) { return jit::topk(array, k, axis, largest); });
+  return values_and_indices(x, axis, [=](TensorImpl& array) { return jit::topk(array, k, axis, largest); });
 }
 template <class X>
 auto one_of_sorted(const X& x, std::int64_t k, std::int64_t axis, bool keeps) {
-  return values_and_indices(x, [=](TensorImpl& array) { return jit::kthvalue(array, k, axis, keeps); });
+  return values_and_indices(x, axis, [=](TensorImpl& array) { return jit::kthvalue(array, k, axis, keeps); });
 }
 template <class X>
 auto median_along(const X& x, std::int64_t axis, bool keeps, jit::Nan nan) {
-  return values_and_indices(x, [=](TensorImpl& array) { return jit::median(array, axis, keeps, nan); });
+  return values_and_indices(x, axis, [=](TensorImpl& array) { return jit::median(array, axis, keeps, nan); });
 }
 template <class X>
 auto median_of_all(const X& x, jit::Nan nan) {
-  using Result = Tensor<deduced_element<X>, deduced_device<X>>;
-  if constexpr (is_reported<X> || !has_order<X>)
-    return Result();
-  else
-    return Result(jit::median(*array_of(x), nan));
+  using T = Tensor<deduced_element<X>, deduced_device<X>>;
+  if constexpr (is_reported<X> || !has_order<X>) {
+    return T();
+  } else if constexpr (is_tensor<X>) {
+    return T(jit::median(x.impl(), nan));
+  } else {
+    const auto source = in_memory(x);
+    if (source.impl().numel == 0) return Lazy(T(jit::median(source.impl(), nan)));
+    return median_along(source.reshape(Shape(source.impl().numel)), 0, false, nan).values;
+  }
 }
 
 }  // namespace detail

@@ -18,4 +18,12 @@ enum class Unused : std::uint8_t { Error, Zeros, Null };
 std::vector<LazyRef> gradients(const LazyRef& value, std::span<runtime::TensorImpl* const> by, const LazyRef& seed = {},
                                Unused unused = Unused::Error);
 
+/// The derivative of `value` at `x` along `tangent`, which broadcasts to x's shape: of the value's shape and dtype. For
+/// floats. Throws what gradients() throws.
+LazyRef jvp(const LazyRef& value, runtime::TensorImpl& x, const LazyRef& tangent);
+
+/// The derivatives of each element of `value` by each element of `x`, evaluated: of the value's shape and then x's. For
+/// floats. Throws what gradients() and evaluate() throw, and ShapeError for more than max_ndim dims.
+runtime::TensorRef jacobian(const LazyRef& value, runtime::TensorImpl& x);
+
 }  // namespace sinter::inline v1::jit

@@ -1,5 +1,6 @@
 // Expressions known only at run time: built by a loop, parsed from text, or from another language.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -28,16 +29,21 @@ using LazyRef = runtime::Ref<LazyNode>;
 
 struct Recorded;
 
-/// What a leaf is a view of: the result of a value that was evaluated to be viewed.
+/// The gradients by a computation's inputs, in their order, for the gradient of its result; null for an input that has
+/// none. Each is an expression of the input's shape and dtype, or one that broadcasts to the shape.
+using Pullback = std::function<std::vector<LazyRef>(const LazyRef& gradient)>;
+
+/// What a leaf is a view of: the result of a computation, through which gradients flow to its inputs.
 struct Origin {
-  LazyRef value;
+  std::vector<LazyRef> inputs;
+  Pullback pullback;  // empty if the result is the value of the only input
   runtime::TensorRef result;
 };
 
 /// A tensor as a lazy expression. Evaluating throws Error if the tensor was written to in between.
 LazyRef lazy(runtime::TensorImpl& leaf);
-/// The same for a view of an evaluated value, through which gradients flow. A value keeps what it was computed from for
-/// this, up to max_history views of results back.
+/// The same for a view of a computation's result, through which gradients flow. A value keeps what it was computed from
+/// for this, up to max_history such results back.
 LazyRef lazy(runtime::TensorImpl& leaf, Origin origin);
 inline constexpr std::uint32_t max_history = 512;
 /// The tensor of a lazy leaf under a name, which explain() shows; any other value as it is.
@@ -57,6 +63,8 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along);
 LazyRef lazy_cast(const LazyRef& a, DType dtype);
 /// The elements of an array at `offset` (int64), counted in elements from its first one. Throws DeviceError.
 LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset);
+/// The same for an array that is a lazy leaf.
+LazyRef lazy_load(const LazyRef& array, const LazyRef& offset);
 
 inline constexpr int max_lazy_nodes = 16384;
 

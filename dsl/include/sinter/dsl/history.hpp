@@ -1,0 +1,81 @@
+// Evaluated values that gradients flow through: the results of functions that evaluate, such as sort or cat, of
+// expressions. Of tensors they are tensors, and constants to grad.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include <sinter/dsl/lazy.hpp>
+#include <sinter/dsl/mask.hpp>
+
+namespace sinter::inline v1::detail {
+
+/// What a function that evaluates returns for an expression X: a tensor for tensors, else a Lazy.
+template <class X, class T = deduced_element<X>, class D = deduced_device<X>>
+using result_of = std::conditional_t<is_tensor<X>, Tensor<T, D>, Lazy<T, D>>;
+
+/// A lazy leaf for a result of the inputs.
+inline jit::LazyRef with_history(const TensorRef& result, std::vector<jit::LazyRef> inputs, jit::Pullback pullback) {
+  return jit::lazy(*result, jit::Origin{std::move(inputs), std::move(pullback), result});
+}
+
+/// The value of an expression in memory.
+template <class T, class D>
+struct Evaluated {
+  TensorRef array;
+  Lazy<T, D> leaf;
+
+  TensorImpl& impl() const noexcept { return *array; }
+  Lazy<T, D> reshape(const Shape& shape) const {
+    const TensorRef view = Tensor<T, D>(array).reshape(shape).ref();
+    return Lazy<T, D>(jit::lazy(*view, jit::Origin{{leaf.node()}, {}, array}));
+  }
+};
+
+/// A tensor itself, or the value of an expression.
+template <class X>
+decltype(auto) in_memory(const X& x) {
+  if constexpr (is_tensor<X>) {
+    return (x);
+  } else {
+    using Value = Lazy<deduced_element<X>, deduced_device<X>>;
+    const Value value(lazy_node(x));
+    const TensorRef array = evaluate_one(value);
+    return Evaluated<deduced_element<X>, deduced_device<X>>{array, view_of_result(value, array, *array)};
+  }
+}
+
+template <class T, class D>
+jit::LazyRef leaf_of(const Tensor<T, D>& x) {
+  return lazy_node(x);
+}
+template <class T, class D>
+jit::LazyRef leaf_of(const Evaluated<T, D>& x) {
+  return x.leaf.node();
+}
+
+/// function(array of x) as a tensor or, with the pullback, as an expression.
+template <class T, class X, class F>
+auto evaluating(const X& x, F function, jit::Pullback pullback) {
+  using Result = result_of<X, T>;
+  if constexpr (is_tensor<X>) {
+    return Result(function(x.impl()));
+  } else {
+    const jit::LazyRef value = lazy_node(x);
+    TensorRef array;
+    jit::evaluate({&value, 1}, &array);
+    return Result(with_history(function(*array), {value}, std::move(pullback)));
+  }
+}
+
+/// The value on another device, evaluated. Throws what jit::to() throws.
+jit::LazyRef move_to(Device device, const jit::LazyRef& value);
+
+template <class E, class Target>
+auto moved(const E& e, const Target& device) {
+  if constexpr (is_reported<E>)
+    return Tensor<AnyType>();
+  else
+    return Lazy<deduced_element<E>, device_type_of<Target>>(move_to(Device(device), lazy_node(e)));
+}
+
+}  // namespace sinter::inline v1::detail

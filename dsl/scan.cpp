@@ -1,0 +1,61 @@
+#include <sinter/dsl/scan.hpp>
+
+#include <sinter/sinter.hpp>
+
+namespace sinter::inline v1::detail {
+namespace {
+
+using Value = Lazy<AnyType>;
+
+/// Sums of the elements up to each one, or from each one on.
+Value sums(const Value& x, std::int64_t axis, bool from_end) {
+  const TensorRef array = evaluate_one(x);
+  const auto turned = [&](const TensorRef& t) { return from_end ? AnyTensor(t).flip(axis).ref() : t; };
+  const TensorRef result = turned(jit::scan(*turned(array), axis, jit::Scan::Sum));
+  const auto pullback = [axis, from_end](const jit::LazyRef& gradient) {
+    return std::vector{sums(Value(gradient), axis, !from_end).node()};
+  };
+  return Value(with_history(result, {x.node()}, pullback));
+}
+
+/// The elements before the first zero, at it, and after it are treated apart, since others' products divide by them.
+Value of_products(const Value& x, const Value& gradient, std::int64_t axis) {
+  const Lazy<bool> is_zero = x == 0;
+  const Lazy<std::int64_t> zeros = cast<std::int64_t>(is_zero).cumsum(axis);  // up to each element
+  const Lazy<bool> is_first = logical_and(is_zero, zeros == 1);
+  const Value others = where(is_first, 1, x), products = others.cumprod(axis);
+  const Value before = sums(gradient * x.cumprod(axis), axis, true) / where(is_zero, 1, x);
+  const Value at = sums(where(zeros == 0, 0, gradient * products), axis, true);
+  return where(zeros == 0, before, where(is_first, at, 0));
+}
+
+/// Positive and negative gradients apart, as logarithms: exp(x - result) underflows. A gradient of 0 counts as
+/// exp(-1000), whose logarithm has a derivative.
+Value of_log_sums(const Value& x, const Value& gradient, std::int64_t axis) {
+  const Value result = x.logcumsumexp(axis);
+  const auto from_end = [&](const Value& logarithms) { return logarithms.flip(axis).logcumsumexp(axis).flip(axis); };
+  const auto part = [&](const Value& g) {
+    const Value logarithm = where(g > 0, log(where(g > 0, g, 1)), -1000);
+    return Value(exp(from_end(logarithm - result) + x));
+  };
+  return part(gradient) - part(-gradient);
+}
+
+Value gradient_of(jit::Scan what, const Value& x, const Value& gradient, std::int64_t axis) {
+  switch (what) {
+    case jit::Scan::Sum: return sums(gradient, axis, true);
+    case jit::Scan::Prod: return of_products(x, gradient, axis);
+    case jit::Scan::LogSumExp: break;
+  }
+  return of_log_sums(x, gradient, axis);
+}
+
+}  // namespace
+
+jit::Pullback pullback_of(jit::Scan what, std::int64_t axis, const jit::LazyRef& x) {
+  return [=](const jit::LazyRef& gradient) {
+    return std::vector{gradient_of(what, Value(x), Value(gradient), axis).node()};
+  };
+}
+
+}  // namespace sinter::inline v1::detail

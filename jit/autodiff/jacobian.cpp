@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <sinter/jit/grad.hpp>
+#include <sinter/jit/recorded.hpp>
+#include <sinter/runtime/error.hpp>
+#include "../infer/check_shapes.hpp"
+#include "../infer/shapes.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::TensorImpl;
+using runtime::TensorRef;
+
+void check_real(const char* what, const LazyRef& value, const TensorImpl& x) {
+  for (const DType dtype : {value->dtype(), x.dtype})
+    if (category(dtype) != Category::Float)
+      throw DtypeError(fmt::format("{} of {} by {}: it is for floats only", what, name(value->dtype()), runtime::describe(x)));
+}
+
+Shape shape_of(const LazyRef& value) {
+  const Recorded recorded = Recorded::unevaluated({&value, 1});
+  return output_shape(recorded.graph, recorded.graph.outputs()[0], recorded.leaves);
+}
+
+/// 1 at a row-major position, 0 elsewhere.
+LazyRef one_hot(const Shape& shape, Device device, std::int64_t position, DType dtype) {
+  const LazyRef operands[] = {lazy(*runtime::iota_tensor(shape, device)), lazy(Scalar(position), Category::Int)};
+  return lazy_cast(lazy(Op::eq, operands), dtype);
+}
+
+LazyRef zeros(const Shape& shape, Device device, DType dtype) {
+  const LazyRef factors[] = {lazy(*runtime::iota_tensor(shape, device)), lazy(Scalar(std::int64_t{0}), Category::Int)};
+  return lazy_cast(lazy(Op::mul, factors), dtype);
+}
+
+}  // namespace
+
+// The vector-Jacobian product is linear in its seed: its derivative by the seed, times the tangent, is the product.
+LazyRef jvp(const LazyRef& value, TensorImpl& x, const LazyRef& tangent) {
+  check_real("jvp", value, x);
+  TensorRef seed;
+  const LazyRef nothing = zeros(shape_of(value), value->device(), value->dtype());
+  evaluate({&nothing, 1}, &seed);
+  TensorImpl* const by[] = {&x};
+  const LazyRef of_x = gradients(value, by, lazy(*seed))[0];
+  TensorImpl* const by_seed[] = {seed.get()};
+  const LazyRef along[] = {lazy_cast(tangent, x.dtype), zeros(x.shape, x.device, x.dtype)};
+  return gradients(of_x, by_seed, lazy(Op::add, along), Unused::Zeros)[0];
+}
+
+TensorRef jacobian(const LazyRef& value, TensorImpl& x) {
+  check_real("jacobian", value, x);
+  const Shape rows = shape_of(value);
+  if (rows.ndim() + x.ndim() > max_ndim)
+    throw ShapeError(fmt::format("jacobian: a value of shape {} by {} would have {} dimensions, more than {}",
+                                 to_string(rows), runtime::describe(x), rows.ndim() + x.ndim(), max_ndim));
+  if (x.device.is_mesh())
+    throw DeviceError(fmt::format("jacobian by {}: it is not supported on a mesh; gather the tensor to one device",
+                                  runtime::describe(x)));
+  Shape shape = rows;
+  for (const std::int64_t extent : x.shape) shape.push_back(extent);
+  const TensorRef result = runtime::empty(shape, x.dtype, x.device);
+  TensorImpl* const by[] = {&x};
+  for (std::int64_t i = 0; i < rows.numel(); ++i) {
+    TensorRef row = runtime::view(*result, x.shape, contiguous_strides(x.shape), i * x.numel);
+    const LazyRef gradient = gradients(value, by, one_hot(rows, x.device, i, value->dtype()))[0];
+    evaluate({&gradient, 1}, &row);
+  }
+  return result;
+}
+
+}  // namespace sinter::inline v1::jit
