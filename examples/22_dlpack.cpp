@@ -33,7 +33,7 @@ int main() {
 
   // [streams]
   const sn::Stream theirs(0);  // or sn::Stream::from_native(cu_stream, 0)
-  auto on_gpu = (x * 2).cuda(0);
+  sn::Tensor on_gpu = (x * 2).cuda(0);
   auto lent = sn::to_dlpack(on_gpu, {.stream = theirs});             // their stream waits for our work
   auto back = sn::from_dlpack(std::move(lent), {.stream = theirs});  // our work waits for their stream
   std::cout << back.sum() << "\n";

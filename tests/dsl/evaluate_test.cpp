@@ -81,8 +81,8 @@ TEST(Evaluate, ExpressionsMoveAndReadAsTensorsDo) {
     EXPECT_EQ((x + 2).cuda().device(), sn::Device(sn::cuda<>));
     EXPECT_EQ((x + 2).cuda(1).device(), sn::Device("cuda:1"));
     EXPECT_EQ((x + 2).to("cuda:1").device(), sn::Device("cuda:1"));
-    static_assert(std::is_same_v<decltype((x + 2).to(sn::cuda<0>)), sn::Tensor<float, sn::Cuda<0>>>);
-    static_assert(std::is_same_v<decltype((x + 2).to<double>(sn::cpu)), sn::Tensor<double, sn::Cpu>>);
+    static_assert(std::is_same_v<decltype((x + 2).to(sn::cuda<0>)), sn::Lazy<float, sn::Cuda<0>>>);
+    static_assert(std::is_same_v<decltype((x + 2).to<double>(sn::cpu)), sn::Lazy<double, sn::Cpu>>);
     EXPECT_EQ((x[0] * x[1]).item(), 2.f);
     EXPECT_THAT((x * x).to_vector(), ElementsAre(1, 4));
     EXPECT_EQ((x + sn::ones({3, 1}, d)).shape(), sn::Shape(3, 2));

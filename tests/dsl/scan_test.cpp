@@ -212,6 +212,7 @@ TEST(Scan, OfExpressionsAndTypes) {
     const sn::Tensor<std::int32_t, sn::AnyDevice> x = sn::tensor<std::int32_t>({1, 2, 3}).to(device);
     static_assert(std::is_same_v<decltype((x * 2).cumsum(0)), sn::Tensor<std::int64_t, sn::AnyDevice>>);
     static_assert(std::is_same_v<decltype(x.cumsum<double>(0)), sn::Tensor<double, sn::AnyDevice>>);
+    static_assert(std::is_same_v<decltype((x * 2.f).cumsum(0)), sn::Lazy<float, sn::AnyDevice>>);
     static_assert(std::is_same_v<decltype(x.cummax(0).values), sn::Tensor<std::int32_t, sn::AnyDevice>>);
     EXPECT_THAT((x * 2).cumsum(0).to_vector(), ElementsAre(2, 6, 12));
     EXPECT_THAT(sn::cumprod<float>(x / 2, 0).to_vector(), ElementsAre(0.5f, 0.5f, 0.75f));

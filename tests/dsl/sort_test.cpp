@@ -58,7 +58,7 @@ TEST(Sort, OfExpressionsAndTypes) {
   for (const sn::Device device : devices()) {
     const sn::Tensor<float, sn::AnyDevice> x = sn::tensor<float>({{3.f, 1.f, 2.f}, {-1.f, NAN, -5.f}}).to(device);
     const auto [values, indices] = (x * 2).topk(2);
-    static_assert(std::is_same_v<decltype(values), const sn::Tensor<float, sn::AnyDevice>>);
+    static_assert(std::is_same_v<decltype(values), const sn::Lazy<float, sn::AnyDevice>>);
     static_assert(std::is_same_v<decltype(indices), const sn::Tensor<std::int64_t, sn::AnyDevice>>);
     EXPECT_THAT(indices.to_vector(), ElementsAre(0, 2, 1, 0));
     EXPECT_THAT(sn::sort(x.abs(), 0).indices.to_vector(), ElementsAre(1, 0, 0, 0, 1, 1));

@@ -1,5 +1,5 @@
 // Evaluated values that gradients flow through: the results of functions that evaluate, such as sort or cat, of
-// expressions. Of tensors they are tensors, and constants to grad.
+// expressions. Of tensors, and of integers, they are tensors, and constants to grad.
 #pragma once
 #include <utility>
 #include <vector>
@@ -9,9 +9,12 @@
 
 namespace sinter::inline v1::detail {
 
-/// What a function that evaluates returns for an expression X: a tensor for tensors, else a Lazy.
-template <class X, class T = deduced_element<X>, class D = deduced_device<X>>
-using result_of = std::conditional_t<is_tensor<X>, Tensor<T, D>, Lazy<T, D>>;
+/// Whether the results of functions that evaluate are Lazy for an X: it is an expression that may have gradients.
+template <class X>
+inline constexpr bool keeps_history = !is_tensor<X>;
+template <class X>
+  requires(!is_tensor<X> && element<value_type_of<X>>)
+inline constexpr bool keeps_history<X> = category(dtype_of<value_type_of<X>>) >= Category::Float;
 
 /// A lazy leaf for a result of the inputs.
 inline jit::LazyRef with_history(const TensorRef& result, std::vector<jit::LazyRef> inputs, jit::Pullback pullback) {
@@ -36,6 +39,8 @@ template <class X>
 decltype(auto) in_memory(const X& x) {
   if constexpr (is_tensor<X>) {
     return (x);
+  } else if constexpr (!keeps_history<X>) {
+    return tensor_from(x);
   } else {
     using Value = Lazy<deduced_element<X>, deduced_device<X>>;
     const Value value(lazy_node(x));
@@ -56,24 +61,26 @@ jit::LazyRef leaf_of(const Evaluated<T, D>& x) {
 /// function(array of x) as a tensor or, with the pullback, as an expression.
 template <class T, class X, class F>
 auto evaluating(const X& x, F function, jit::Pullback pullback) {
-  using Result = result_of<X, T>;
-  if constexpr (is_tensor<X>) {
-    return Result(function(x.impl()));
+  using D = deduced_device<X>;
+  if constexpr (!keeps_history<X>) {
+    return Tensor<T, D>(function(*array_of(x)));
   } else {
     const jit::LazyRef value = lazy_node(x);
     TensorRef array;
     jit::evaluate({&value, 1}, &array);
-    return Result(with_history(function(*array), {value}, std::move(pullback)));
+    return Lazy<T, D>(with_history(function(*array), {value}, std::move(pullback)));
   }
 }
 
-/// The value on another device, evaluated. Throws what jit::to() throws.
+/// The value on another device. Throws what jit::to() throws.
 jit::LazyRef move_to(Device device, const jit::LazyRef& value);
 
 template <class E, class Target>
 auto moved(const E& e, const Target& device) {
   if constexpr (is_reported<E>)
     return Tensor<AnyType>();
+  else if constexpr (!keeps_history<E>)
+    return tensor_from(e).to(device);
   else
     return Lazy<deduced_element<E>, device_type_of<Target>>(move_to(Device(device), lazy_node(e)));
 }

@@ -103,6 +103,15 @@ auto read_along(Reading how, const X& x, std::int64_t axis, I&& indices) {
   }
 }
 
+/// The elements of an evaluated expression at these positions along an axis, which they may lack.
+template <class T, class D>
+Lazy<T, D> elements_at(const Evaluated<T, D>& x, std::int64_t axis, const Tensor<std::int64_t, D>& positions) {
+  const bool lacks_axis = positions.impl().ndim() < x.impl().ndim();
+  if (!lacks_axis) return read_along(Reading::Gather, x.leaf, axis, positions);
+  const std::int64_t at = axis < 0 ? axis + x.impl().ndim() : axis;
+  return read_along(Reading::Gather, x.leaf, axis, positions.unsqueeze(at)).squeeze(at);
+}
+
 /// Elements between consecutive ones of a tensor in one dimension.
 template <class X>
 std::int64_t flat_stride(const X& flat) {

@@ -84,10 +84,10 @@ struct PromotedElement<T...> {
 template <class... E>
 using joined_tensor =
     Tensor<typename PromotedElement<value_type_of<E>...>::type, typename JoinAll<device_of<E>...>::type>;
-/// A tensor if all parts are, else a Lazy.
+/// A Lazy if gradients may flow to a part, else a tensor.
 template <class... E>
 using join_result = std::conditional_t<
-    (is_tensor<E> && ...), joined_tensor<E...>,
+    !(keeps_history<E> || ...), joined_tensor<E...>,
     Lazy<typename PromotedElement<value_type_of<E>...>::type, typename JoinAll<device_of<E>...>::type>>;
 
 /// The gradients by the parts.
@@ -139,7 +139,7 @@ Tensor<T, D> join_tensors(JoinLayoutOf layout_of, std::int64_t axis, std::span<c
 
 /// Concatenates the parts along an existing axis: cat(0, x, y + 1). Their other extents must be equal; dtypes promote.
 /// Parts of one shape are computed in one kernel, others each in its own; all are written directly to their place in
-/// the result, which is a tensor if all parts are, else a Lazy. Throws ShapeError, IndexError, DeviceError.
+/// the result, which is a Lazy if a part is an expression of floats. Throws ShapeError, IndexError, DeviceError.
 template <expression... E>
   requires(sizeof...(E) > 0)
 detail::join_result<E...> cat(detail::Index axis, E&&... parts) {
@@ -220,7 +220,7 @@ detail::join_result<E> roll(E&& e, const Shape& shifts, const Shape& axes) {
     runtime::TensorRef place = detail::slices(*whole, part.to);
     evaluate_into(view_of(value, [&](runtime::TensorImpl& x) { return detail::slices(x, part.from); }), place);
   }
-  if constexpr (detail::is_tensor<E>)
+  if constexpr (!detail::keeps_history<E>)
     return detail::join_result<E>(whole);
   else
     return detail::join_result<E>(

@@ -5,7 +5,7 @@
 // count from the end. An axis out of range or repeated is an IndexError when the reduction is written. In the body of
 // let and function, where shapes are unknown, all axes count from the end.
 #pragma once
-#include <sinter/dsl/facts.hpp>
+#include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/values_and_indices.hpp>
 
 namespace sinter::inline v1 {
@@ -120,7 +120,7 @@ auto Extreme<value, position>::operator()(X&& x, const Axes& axes, KeepDim keep)
   static_assert(expression<X>, SINTER_REDUCED);
   if constexpr (is_reported<X>) {
     return Reported();
-  } else if constexpr (!requires { x.impl(); }) {
+  } else if constexpr (keeps_history<X>) {
     decltype(auto) source = in_memory(x);
     using T = Tensor<deduced_element<X>, deduced_device<X>>;
     auto found = (*this)(T(source.array), axes, keep);

@@ -38,10 +38,10 @@ auto scanned(const X& x, std::int64_t axis, jit::Scan what) {
       return Tensor<Element, deduced_device<X>>();
     } else {
       const auto scan = [=](TensorImpl& array) { return jit::scan(array, axis, what); };
-      if constexpr (is_tensor<X>)
-        return evaluating<Element>(x, scan, {});
-      else
+      if constexpr (keeps_history<X>)
         return evaluating<Element>(x, scan, pullback_of(what, axis, lazy_node(x)));
+      else
+        return evaluating<Element>(x, scan, {});
     }
   }
 }

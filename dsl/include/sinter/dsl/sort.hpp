@@ -20,15 +20,6 @@ using positions_of = Tensor<std::int64_t, deduced_device<X>>;
 template <class X, class Values>
 using values_and_indices_of = ValuesAndIndices<deduced_element<X>, deduced_device<X>, Values>;
 
-/// The elements of an evaluated expression at these positions along an axis, which they may lack.
-template <class T, class D>
-Lazy<T, D> elements_at(const Evaluated<T, D>& x, std::int64_t axis, const Tensor<std::int64_t, D>& positions) {
-  const bool lacks_axis = positions.impl().ndim() < x.impl().ndim();
-  if (!lacks_axis) return read_along(Reading::Gather, x.leaf, axis, positions);
-  const std::int64_t at = axis < 0 ? axis + x.impl().ndim() : axis;
-  return read_along(Reading::Gather, x.leaf, axis, positions.unsqueeze(at)).squeeze(at);
-}
-
 /// Applies `order` to x's array. The values of an expression are gathered from it.
 template <class X, class F>
 auto values_and_indices(const X& x, std::int64_t axis, F order) {
@@ -38,7 +29,7 @@ auto values_and_indices(const X& x, std::int64_t axis, F order) {
     decltype(auto) source = in_memory(x);
     jit::ValuesAndIndices found = order(source.impl());
     positions_of<X> indices(std::move(found.indices));
-    if constexpr (is_tensor<X>) {
+    if constexpr (!keeps_history<X>) {
       Tensor<value_type_of<X>, deduced_device<X>> values(std::move(found.values));
       return values_and_indices_of<X, decltype(values)>{std::move(values), std::move(indices)};
     } else {
@@ -76,8 +67,8 @@ auto median_of_all(const X& x, jit::Nan nan) {
   using T = Tensor<deduced_element<X>, deduced_device<X>>;
   if constexpr (is_reported<X> || !has_order<X>) {
     return T();
-  } else if constexpr (is_tensor<X>) {
-    return T(jit::median(x.impl(), nan));
+  } else if constexpr (!keeps_history<X>) {
+    return T(jit::median(*array_of(x), nan));
   } else {
     const auto source = in_memory(x);
     if (source.impl().numel == 0) return Lazy(T(jit::median(source.impl(), nan)));
