@@ -229,7 +229,9 @@ class Pair {
   Pair(const Labelled& a, const Labelled& b, const Labels& later)
       : split_(a.labels, b.labels, later), a_(without(a, later + b.labels)), b_(without(b, later + a.labels)) {}
 
-  Labelled product() const { return {split_.multiplies(a_.x.node()->dtype()) ? by_matmul() : by_sum(), split_.product()}; }
+  Labelled product() const {
+    return {split_.multiplies(a_.x.node()->dtype()) ? by_matmul() : by_sum(), split_.product()};
+  }
 
  private:
   std::int64_t extent(char label) const {

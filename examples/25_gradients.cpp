@@ -36,7 +36,7 @@ int main() {
   sn::optim::SGD optimizer({weight, bias}, {.lr = 0.3});
   for (int epoch = 0; epoch < 20; ++epoch) {
     auto error = sn::matmul(features, weight) + bias - labels;
-    auto mse = optimizer.step(error.square().mean());  // forward, backward and update in one evaluation
+    auto mse = optimizer.step(error.square().mean());  // forward and backward pass together, then the update
     if (epoch % 5 == 4) std::cout << "epoch " << epoch + 1 << ", loss " << mse.item() << "\n";
   }
   std::cout << weight << " " << bias << "\n";

@@ -11,8 +11,9 @@
 
 namespace sinter::inline v1::runtime {
 
-/// A buffer's record of its users; a part shares that of the whole. `user_` is the only stream, null if there is none, or `several`: then `uses_` lists
-/// them. The list is accessed with the lock `ordering` held, `user_` is read without it.
+/// A buffer's record of its users; a part shares that of the whole. `user_` is the only stream, null if there is none,
+/// or `several`: then `uses_` lists them. The list is accessed with the lock `ordering` held, `user_` is read without
+/// it.
 class UseRecord {
  public:
   explicit UseRecord(Buffer& buffer) noexcept : buffer_(buffer.whole() ? *buffer.whole() : buffer) {}

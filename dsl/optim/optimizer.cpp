@@ -203,8 +203,9 @@ std::vector<Optimizer::Slot> Optimizer::moved_slots() const {
 bool Optimizer::step() {
   const std::vector<Slot> slots = moved_slots();
   if (slots.empty())
-    throw Error("step: no parameter has a gradient\n  Call backward(loss) before it, or step(loss), with a loss that is an "
-                "expression of the parameters: what was evaluated is a constant");
+    throw Error(
+        "step: no parameter has a gradient\n  Call backward(loss) before it, or step(loss), with a loss that is an "
+        "expression of the parameters: what was evaluated is a constant");
   const bool moves = !scales_loss_ || are_finite(slots);
   if (moves) apply(slots);
   if (scales_loss_) adapt_scale(moves);
@@ -260,7 +261,8 @@ void Optimizer::for_each_state(const F& f) const {
         if (state.defined()) f(name_of(name, group.numbers[k]), group.pack.part(state, k));
       }
   };
-  for (std::size_t s = 0; s < states_.size(); ++s) each(states_[s], [&](const Group& group) { return group.states[s]; });
+  for (std::size_t s = 0; s < states_.size(); ++s)
+    each(states_[s], [&](const Group& group) { return group.states[s]; });
   each("master", [](const Group& group) { return group.master; });
 }
 
@@ -295,9 +297,7 @@ void Optimizer::load_state_dict(const StateDict& state) {
   };
   number("steps", steps_);
   if (scales_loss_) number("loss_scale", scale_.scale), number("finite_steps", finite_steps_);
-  for_each_state([&](const std::string& name, AnyTensor tensor) {
-    tensor.assign(state.at(name).to(tensor.device()));
-  });
+  for_each_state([&](const std::string& name, AnyTensor tensor) { tensor.assign(state.at(name).to(tensor.device())); });
 }
 
 }  // namespace sinter::inline v1::optim

@@ -107,10 +107,10 @@ class Gradients {
 
   /// Adds the gradients by a computation's inputs.
   void push_back(const Origin& origin, const LazyRef& gradient) {
-    const std::vector<LazyRef> gradients =
-        origin.pullback ? origin.pullback(gradient) : std::vector<LazyRef>{gradient};
+    const std::vector<LazyRef> gradients = origin.pullback ? origin.pullback(gradient) : std::vector<LazyRef>{gradient};
     if (gradients.size() != origin.inputs.size())
-      throw Error(fmt::format("grad: a derivative returned {} gradients for {} inputs", gradients.size(), origin.inputs.size()));
+      throw Error(fmt::format("grad: a derivative returned {} gradients for {} inputs", gradients.size(),
+                              origin.inputs.size()));
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;
       LazyRef& total = segments_.at(origin.inputs[i].get())->gradient;

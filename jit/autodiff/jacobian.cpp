@@ -15,7 +15,8 @@ using runtime::TensorRef;
 void check_real(const char* what, const LazyRef& value, const TensorImpl& x) {
   for (const DType dtype : {value->dtype(), x.dtype})
     if (category(dtype) != Category::Float)
-      throw DtypeError(fmt::format("{} of {} by {}: it is for floats only", what, name(value->dtype()), runtime::describe(x)));
+      throw DtypeError(
+          fmt::format("{} of {} by {}: it is for floats only", what, name(value->dtype()), runtime::describe(x)));
 }
 
 Shape shape_of(const LazyRef& value) {

@@ -135,7 +135,9 @@ class Span {
 
 /// Adds values to the elements at these offsets, counted from the first one.
 void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) {
-  if (offsets.ndim() == 0) return scatter_add(elements, *runtime::view(offsets, Shape(1), Shape(1)), *runtime::view(values, Shape(1), Shape(1)));
+  if (offsets.ndim() == 0)
+    return scatter_add(elements, *runtime::view(offsets, Shape(1), Shape(1)),
+                       *runtime::view(values, Shape(1), Shape(1)));
   if (!elements.device.is_cpu()) return write_at(elements, offsets, values, Write::Add, "grad");
   const IndexedAxis axis{0, TensorRef::share(&offsets), false};
   Shape own;
@@ -144,7 +146,8 @@ void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) 
 }
 
 /// A value that was put into zeros, and what it was computed from.
-Operand added(Differentiator& of, const TensorImpl& by, const Span& span, std::vector<LazyRef> inputs, Pullback pullback) {
+Operand added(Differentiator& of, const TensorImpl& by, const Span& span, std::vector<LazyRef> inputs,
+              Pullback pullback) {
   const TensorRef result = span.at(by);
   return of.add_leaf(result, std::make_shared<const Origin>(Origin{std::move(inputs), std::move(pullback), result}));
 }

@@ -67,7 +67,8 @@ class Flattener {
       c.op = Op::leaf;
       c.leaf = std::move(c.result);
       if (results_ == Results::UseWithOrigin)
-        c.origin = std::make_shared<const Origin>(Origin{{LazyRef::share(const_cast<LazyNode*>(node))}, {}, c.leaf.tensor});
+        c.origin =
+            std::make_shared<const Origin>(Origin{{LazyRef::share(const_cast<LazyNode*>(node))}, {}, c.leaf.tensor});
       c.operands = {};
     }
     contents_.push_back(std::move(c));

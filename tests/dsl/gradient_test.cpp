@@ -207,8 +207,10 @@ TEST_F(Gradient, ThroughFunctionsThatEvaluate) {
   twice([&] { return Value(x.exp().take(sn::tensor({5, 5, 0})).square().sum()); }, {x});
   twice([&] { return Value(sn::roll(x.exp(), 1, 1).square().sum() + (sn::roll(x * 2, 1, 1) * x).sum()); }, {x});
   twice([&] { return Value((sn::einsum("ij,jk->ki", x, w) * random({4, 2}, 9)).square().sum()); }, {x, w});
-  twice([&] { return Value(sn::einsum("bij,bjk,ik->b", d.exp(), d.transpose(1, 2), random({2, 2}, 9)).exp().sum()); }, {d});
-  twice([&] { return Value(sn::einsum("ij->j", x.square()).exp().sum() + sn::einsum("ii", w.slice(1, 0, 3).exp())); }, {x, w});
+  twice([&] { return Value(sn::einsum("bij,bjk,ik->b", d.exp(), d.transpose(1, 2), random({2, 2}, 9)).exp().sum()); },
+        {d});
+  twice([&] { return Value(sn::einsum("ij->j", x.square()).exp().sum() + sn::einsum("ii", w.slice(1, 0, 3).exp())); },
+        {x, w});
 }
 
 TEST_F(Gradient, OfProductsWithZeros) {
@@ -236,8 +238,7 @@ TEST_F(Gradient, OfACustomFunction) {
     return sn::custom_vjp(sn::clamp(v, -0.5, 0.5), [](const auto& g) { return g; }, v);
   };
   EXPECT_TRUE(sn::allclose(sn::grad((clipped(x * 2) * y).sum(), x), 2 * y.expand({2, 3})));
-  const auto product = sn::custom_vjp(
-      x * y, [&](const auto& g) { return std::tuple{g * y, (g * x).sum(0)}; }, x, y);
+  const auto product = sn::custom_vjp(x * y, [&](const auto& g) { return std::tuple{g * y, (g * x).sum(0)}; }, x, y);
   const auto [gx, gy] = sn::grad(product.exp().sum(), x, y);
   const auto [ex, ey] = sn::grad((x * y).exp().sum(), x, y);
   EXPECT_TRUE(sn::allclose(gx, ex));
@@ -262,7 +263,8 @@ TEST_F(Gradient, OfEveryElementIsAJacobian) {
   ASSERT_EQ(j.shape(), (sn::Shape{2, 4, 2, 3}));
   for (int i = 0; i < 2; ++i)
     for (int k = 0; k < 2; ++k)
-      EXPECT_TRUE(sn::allclose(j[i].transpose(0, 1)[k], i == k ? Doubles(w.t().clone()) : Doubles(sn::zeros_like(w.t()))));
+      EXPECT_TRUE(
+          sn::allclose(j[i].transpose(0, 1)[k], i == k ? Doubles(w.t().clone()) : Doubles(sn::zeros_like(w.t()))));
   const Doubles hessian = sn::jacobian(sn::grad((y * y * y).sum(), y), y);
   EXPECT_TRUE(sn::allclose(hessian, sn::eye<double>(3) * 6 * y));
 }

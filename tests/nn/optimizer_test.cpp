@@ -181,7 +181,8 @@ TEST(PackedParameters, AreUpdatedAsApartOnes) {
     SCOPED_TRACE(kind);
     const Twins twins;
     const Options options{{"lr", 0.1}, {"weight_decay", 0.1}, {"momentum", 0.5}};
-    const Optimizer one = made(kind, Twins::of(twins.apart), options), two = made(kind, Twins::of(twins.packed), options);
+    const Optimizer one = made(kind, Twins::of(twins.apart), options),
+                    two = made(kind, Twins::of(twins.packed), options);
     for (int step = 0; step < 6; ++step) {
       EXPECT_EQ(one->step(loss_at(step, twins.apart)).item(), two->step(loss_at(step, twins.packed)).item());
       twins.expect_equal();
@@ -263,6 +264,23 @@ TEST(LossScale, LeavesOutStepsThatAreNotFinite) {
   EXPECT_EQ(optimizer.loss_scale(), 8);
   EXPECT_EQ(sn::Tensor<double>(optimizer.state_dict().at("loss_scale")).item(), 8);
   EXPECT_THAT(message_of([&] { optimizer.set_loss_scale({.backoff = 1}); }), HasSubstr("backoff is 1"));
+}
+
+TEST(Averages, FollowTheParametersAndSwap) {
+  auto p = sn::tensor({1.f, 2.f});
+  optim::EMA ema({p}, 0.5);
+  p += 1;
+  ema.update();
+  EXPECT_TRUE(sn::equal(sn::Tensor<float>(ema.averages()[0]), sn::tensor({1.5f, 2.5f})));
+  ema.swap();
+  EXPECT_TRUE(sn::equal(p, sn::tensor({1.5f, 2.5f})));
+  EXPECT_TRUE(sn::equal(sn::Tensor<float>(ema.averages()[0]), sn::tensor({2.f, 3.f})));
+  optim::EMA other({p}, 0.5);
+  other.load_state_dict(ema.state_dict());
+  EXPECT_TRUE(sn::equal(sn::Tensor<float>(other.averages()[0]), sn::tensor({2.f, 3.f})));
+  EXPECT_THAT(message_of([&] { optim::EMA bad({p}, 1); }), HasSubstr("decay is 1, but must be in [0, 1)"));
+  EXPECT_THAT(message_of([&] { optim::EMA bad({sn::tensor({1})}); }), HasSubstr("averages are of floats"));
+  EXPECT_THAT(message_of([&] { other.load_state_dict({}); }), HasSubstr("average.0 of shape (2,) is missing"));
 }
 
 TEST(Schedules, GiveTheRatesOfTheirFormulas) {

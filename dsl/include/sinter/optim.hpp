@@ -5,9 +5,11 @@
 //       auto loss = optimizer.step(sn::cross_entropy(net(x), y));  // a 0-d tensor
 //     }
 //
-// A step is one evaluation: forward pass, backward pass and update share kernels.
+// A step evaluates the loss and the gradients together, and updates all parameters of one dtype and device by one
+// kernel.
 #pragma once
 #include <sinter/optim/adam.hpp>
+#include <sinter/optim/ema.hpp>
 #include <sinter/optim/rmsprop.hpp>
 #include <sinter/optim/schedule.hpp>
 #include <sinter/optim/sgd.hpp>

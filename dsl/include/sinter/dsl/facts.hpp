@@ -13,12 +13,6 @@ DType result_dtype(const jit::Recorded& e);
 /// "float32 (2, 3) on cpu"
 std::string describe(const Facts& f);
 
-/// Whether the shape is unknown because it is that of a part named by let or function.
-template <class E>
-inline constexpr bool names_outside = NamesOutside<typename E::tree>::value;
-template <class T, class D>
-inline constexpr bool names_outside<Lazy<T, D>> = false;
-
 template <class E>
 inline constexpr bool is_leaf = false;
 template <class T, class D, class U>

@@ -146,7 +146,7 @@ detail::join_result<E...> cat(detail::Index axis, E&&... parts) {
   static_assert(detail::same_device<detail::device_of<E>...>, SINTER_DIFFERENT_DEVICES);
   if constexpr (detail::same_device<detail::device_of<E>...>)
     return detail::join_expressions<detail::join_result<E...>>(detail::layout_of_cat, axis,
-                                                          detail::with_dtype(std::forward<E>(parts))...);
+                                                               detail::with_dtype(std::forward<E>(parts))...);
 }
 template <expression... E>
   requires(sizeof...(E) > 0)
@@ -181,7 +181,7 @@ detail::join_result<E...> stack(detail::Index axis, E&&... parts) {
   static_assert(detail::same_device<detail::device_of<E>...>, SINTER_DIFFERENT_DEVICES);
   if constexpr (detail::same_device<detail::device_of<E>...>)
     return detail::join_expressions<detail::join_result<E...>>(detail::layout_of_stack, axis,
-                                                          detail::with_dtype(std::forward<E>(parts))...);
+                                                               detail::with_dtype(std::forward<E>(parts))...);
 }
 template <expression... E>
   requires(sizeof...(E) > 0)

@@ -202,12 +202,18 @@ class ClassTarget {
   std::int64_t ignored_;
 };
 
+/// The maximum of a row, of which no log-probability depends in the end: without a gradient, of which many terms
+/// cancel.
+template <class X>
+auto row_maximum(jit::ReduceAxes along, const X& x) {
+  return apply<Op::stop_gradient>(apply_along<Op::amax>(along, x));
+}
 /// The terms of a row's log-probabilities: x, x - max(x), and log(sum(exp(x - max(x)))).
 template <class F>
 auto with_shifted(jit::ReduceAxes along, F use) {
   return function([=](const auto& x) {
     const jit::ReduceAxes keeps{along.axes, true};
-    const auto shifted = x - apply_along<Op::amax>(keeps, x);
+    const auto shifted = x - row_maximum(keeps, x);
     return use(x, shifted, [=](bool keep) { return log(apply_along<Op::sum>(keep ? keeps : along, exp(shifted))); });
   });
 }
@@ -223,7 +229,7 @@ auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R ki
   const auto loss = with_shifted(classes.along, [&](const auto& logits, const auto& shifted, auto log_sum) {
     // The loss's own term needs x itself, not x - max(x), so one pass computes it with the other terms.
     const auto own = apply_along<Op::sum>(classes.along, where(to.template is_hit<D>(), logits, 0));
-    const auto hit = log_sum(false) + (apply_along<Op::amax>(classes.along, logits) - own);
+    const auto hit = log_sum(false) + (row_maximum(classes.along, logits) - own);
     const auto all_of = [&](auto&& terms) { return apply_along<Op::sum>(classes.along, terms); };
     const double share = smoothing / static_cast<double>(classes.count);
     // Without label smoothing a score of -inf must not contribute.

@@ -129,7 +129,7 @@ auto Extreme<value, position>::operator()(X&& x, const Axes& axes, KeepDim keep)
                                     : view_of_result(Reduces1<value>{}(source.leaf, axes, keep), found.values.ref(),
                                                      found.values.impl());
     return ValuesAndIndices<deduced_element<X>, deduced_device<X>, decltype(values)>{std::move(values),
-                                                                                    std::move(found.indices)};
+                                                                                     std::move(found.indices)};
   } else {
     auto&& e = lift(x);
     const auto values = Reduces1<value>{}(e, axes, keep);

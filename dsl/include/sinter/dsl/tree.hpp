@@ -48,6 +48,13 @@ template <class Name, class Value, class Body, class... Bound>
 struct NamesOutside<Let<Name, Value, Body>, Bound...>
     : std::bool_constant<NamesOutside<Value, Bound...>::value || NamesOutside<Body, Name, Bound...>::value> {};
 
+/// The same for an expression, tensor or Lazy.
+template <class E>
+inline constexpr bool names_outside = false;
+template <class E>
+  requires requires { typename std::remove_cvref_t<E>::tree; }
+inline constexpr bool names_outside<E> = NamesOutside<typename std::remove_cvref_t<E>::tree>::value;
+
 /// Maximum number of bytes of each node; see jit::Program.
 inline constexpr int leaf_bytes = 2, iota_bytes = 1, load_bytes = 3, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,
                      reference_bytes = 2;

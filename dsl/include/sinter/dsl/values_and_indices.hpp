@@ -4,8 +4,8 @@
 
 namespace sinter::inline v1 {
 
-/// Elements and their int64 positions along an axis: auto [values, indices] = x.topk(5). The values of an expression are
-/// a Lazy, through which gradients flow.
+/// Elements and their int64 positions along an axis: auto [values, indices] = x.topk(5). The values of an expression
+/// are a Lazy, through which gradients flow.
 template <element_or_any T, class D = AnyDevice, class Values = Tensor<T, D>>
 struct ValuesAndIndices {
   Values values;

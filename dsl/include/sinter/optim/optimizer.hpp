@@ -13,8 +13,8 @@ namespace sinter::inline v1 {
 namespace optim {
 
 struct LossScale {
-  double scale = 65536;             // the factor at first
-  double growth = 2, backoff = 0.5; // after `interval` steps without an infinity or NaN, and after one with
+  double scale = 65536;              // the factor at first
+  double growth = 2, backoff = 0.5;  // after `interval` steps without an infinity or NaN, and after one with
   std::int64_t interval = 2000;
 };
 
