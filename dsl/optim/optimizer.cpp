@@ -45,7 +45,9 @@ void check_parameters(const std::vector<AnyTensor>& parameters) {
     const AnyTensor& p = parameters[i];
     if (category(p.dtype()) != Category::Float)
       throw DtypeError(fmt::format("parameter {} is {}: optimizers move floats", i, runtime::describe(p.impl())));
-    const auto is_same = [&](const AnyTensor& other) { return other.impl().data == p.impl().data; };
+    const auto is_same = [&](const AnyTensor& other) {  // a tensor on a mesh has no address
+      return p.impl().data ? other.impl().data == p.impl().data : other.impl().buffer == p.impl().buffer;
+    };
     if (p.numel() > 0 && std::any_of(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(i), is_same))
       throw Error(fmt::format("parameter {}, {}, is given twice", i, runtime::describe(p.impl())));
   }
@@ -96,6 +98,26 @@ Value clipping(const std::vector<Value>& gradients, double max) {
 /// The factor for gradients on a device.
 Value on_device(const Value& factor, Device device) {
   return factor.device() == device ? factor : Value(AnyTensor(factor).to(device));
+}
+
+/// Evaluates together what is on one device.
+void evaluate_by_device(const std::vector<jit::LazyRef>& values, std::vector<runtime::TensorRef>& targets) {
+  std::vector<bool> done(values.size());
+  for (std::size_t first = 0; first < values.size(); ++first) {
+    if (done[first]) continue;
+    std::vector<jit::LazyRef> nodes;
+    std::vector<std::size_t> numbers;
+    std::vector<runtime::TensorRef> outputs;
+    for (std::size_t i = first; i < values.size(); ++i) {
+      if (done[i] || values[i]->device() != values[first]->device()) continue;
+      done[i] = true;
+      numbers.push_back(i);
+      nodes.push_back(values[i]);
+      outputs.push_back(targets[i]);
+    }
+    jit::evaluate(nodes, outputs.data());
+    for (std::size_t k = 0; k < numbers.size(); ++k) targets[numbers[k]] = outputs[k];
+  }
 }
 
 }  // namespace
@@ -158,7 +180,7 @@ runtime::TensorRef Optimizer::add_gradients(const jit::LazyRef& loss) {
     }
   }
   try {
-    jit::evaluate(values, targets.data());
+    evaluate_by_device(values, targets);
   } catch (...) {
     zero_grad();
     throw;
@@ -248,7 +270,7 @@ void Optimizer::evaluate_updates(const std::vector<Slot>& slots) const {
     to.set(slots[k].parameter, value);
     if (slots[k].rounded.defined()) to.set(slots[k].rounded, cast_to(value, slots[k].rounded.dtype()));
   }
-  jit::evaluate(to.values_, to.targets_.data());
+  evaluate_by_device(to.values_, to.targets_);
 }
 
 /// Calls f(name, tensor) for each tensor of state.

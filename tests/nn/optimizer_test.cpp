@@ -225,6 +225,35 @@ TEST(PackedParameters, MayBelongToSeveralOptimizers) {
   }
 }
 
+TEST(Optimizers, TrainOnAMesh) {
+  sn::manual_seed(3);
+  const sn::Mesh mesh({"cpu", "cpu", "cpu"});
+  const auto w = sn::randn({4}), b = sn::randn({1}), x = sn::randn({9, 4});
+  const auto shared_w = sn::replicate(w.clone(), mesh), shared_b = sn::replicate(b.clone(), mesh);
+  const auto shared_x = sn::shard(x, mesh);
+  optim::AdamW here({w, b}, {.lr = 0.1}), there({sn::AnyTensor(shared_w), sn::AnyTensor(shared_b)}, {.lr = 0.1});
+  here.set_max_norm(0.5);
+  there.set_max_norm(0.5);
+  for (int step = 0; step < 5; ++step)
+    EXPECT_NEAR(here.step((sn::sum(x * w, -1) + b).square().mean()).item(),
+                there.step((sn::sum(shared_x * shared_w, -1) + shared_b).square().mean()).item(), 1e-5);
+  EXPECT_TRUE(sn::allclose(w, sn::gather(shared_w)));
+}
+
+TEST(Optimizers, TrainParametersOnSeveralDevices) {
+  const auto a = sn::tensor({1.f, 2.f}), b = sn::tensor({3.f, 4.f}), c = a.clone(), d = b.clone();
+  const sn::Tensor<float, sn::Cuda<0>> moved = b.to(sn::cuda<0>);
+  optim::SGD one({c, d}, {.lr = 1, .momentum = 0.5}), two({a, moved}, {.lr = 1, .momentum = 0.5});
+  one.set_max_norm(0.1);
+  two.set_max_norm(0.1);
+  for (int step = 0; step < 3; ++step) {
+    (void)one.step((c * d).square().sum());
+    (void)two.step(((a * 1).to(sn::cuda<0>) * moved).square().sum());
+    EXPECT_TRUE(sn::allclose(a, c));
+    EXPECT_TRUE(sn::allclose(moved.cpu(), d));
+  }
+}
+
 TEST(MasterWeights, KeepSmallSteps) {
   const sn::Tensor p = sn::full({4}, 1.0).to<sn::bfloat16>(), q = sn::full({4}, 1.0).to<sn::bfloat16>();
   optim::SGD rounds({p}, {.lr = 1e-4}), keeps({q}, {.lr = 1e-4});
