@@ -219,6 +219,15 @@ LazyRef lazy(runtime::TensorImpl& leaf, Origin origin) {
   return made;
 }
 
+runtime::TensorRef sole_result(const LazyRef& value) {
+  if (!value || value->owners() != 1) return {};
+  const Content content = LazyAccess::snapshot(value);
+  if (content.op != Op::leaf || !content.origin || content.origin.use_count() != 2) return {};  // its node's and ours
+  const runtime::TensorRef& result = content.origin->result;
+  const bool is_whole = result == content.leaf.tensor && result->contiguous;
+  return is_whole && result->buffer && result->buffer->owners() == 1 ? result : runtime::TensorRef();
+}
+
 LazyRef named(const LazyRef& value, std::string_view name) {
   Content content = LazyAccess::snapshot(value);
   if (content.op != Op::leaf && content.op != Op::iota) return value;

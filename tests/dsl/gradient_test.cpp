@@ -213,6 +213,18 @@ TEST_F(Gradient, ThroughFunctionsThatEvaluate) {
         {x, w});
 }
 
+TEST_F(Gradient, CopiesNoResultThatNothingElseReads) {
+  const auto before = sn::jit_stats().launches;
+  Doubles joined = sn::cat(0, x.exp(), y.expand({2, 3}));
+  EXPECT_EQ(sn::jit_stats().launches - before, 1u);
+  const auto kept = sn::cat(0, x.exp(), y.expand({2, 3}));
+  Doubles copy = kept;
+  copy += 1;  // the Lazy keeps its value
+  joined += 1;
+  EXPECT_TRUE(sn::equal(Doubles(kept + 1), copy));
+  EXPECT_TRUE(sn::equal(joined, copy));
+}
+
 TEST_F(Gradient, OfProductsWithZeros) {
   for (const auto& values : std::vector<std::vector<double>>{{2, 0, 3, 4}, {0, 2, 0, 4}, {0, 0, 1, 2}, {1, 2, 3, 0}}) {
     const Doubles z = sn::Tensor<double>(sn::tensor(std::span(values)));

@@ -270,7 +270,9 @@ class Tensor : public detail::On<D>,
       static_assert(detail::same_dtype<typename Source::value_type, T>,
                     "the expression has another dtype: convert it with cast<T>(x)");
       static_assert(detail::same_device<typename Source::device_type, D>, SINTER_DIFFERENT_DEVICES);
-      runtime::TensorRef result = detail::evaluate_one(e);
+      runtime::TensorRef result;
+      if constexpr (detail::is_lazy<Source> && !std::is_reference_v<E>) result = jit::sole_result(e.node());
+      if (!result) result = detail::evaluate_one(e);
       if constexpr (!detail::device_fits<typename Source::device_type, D>) detail::check_device<D>(*result);
       return result;
     }

@@ -46,6 +46,8 @@ LazyRef lazy(runtime::TensorImpl& leaf);
 /// for this, up to max_history such results back.
 LazyRef lazy(runtime::TensorImpl& leaf, Origin origin);
 inline constexpr std::uint32_t max_history = 512;
+/// The tensor of a leaf that was computed, if nothing else refers to it: its last owner need not copy it. Else null.
+runtime::TensorRef sole_result(const LazyRef& value);
 /// The tensor of a lazy leaf under a name, which explain() shows; any other value as it is.
 LazyRef named(const LazyRef& value, std::string_view name);
 /// A C++ scalar: weak in promotion, a parameter of the kernel.
