@@ -7,24 +7,31 @@ namespace {
 
 using Value = Lazy<AnyType>;
 
+/// A tensor or expression with the order along an axis reversed; a 0-d one as it is.
+template <class X>
+X reversed(const X& x, std::int64_t axis) {
+  return x.shape().empty() ? x : X(x.flip(axis));
+}
+
 /// Sums of the elements up to each one, or from each one on.
 Value sums(const Value& x, std::int64_t axis, bool from_end) {
-  const TensorRef array = evaluate_one(x);
-  const auto turned = [&](const TensorRef& t) { return from_end ? AnyTensor(t).flip(axis).ref() : t; };
-  const TensorRef result = turned(jit::scan(*turned(array), axis, jit::Scan::Sum));
+  const AnyTensor array(evaluate_one(x));
+  const auto in_order = [&](const AnyTensor& t) { return from_end ? reversed(t, axis) : t; };
+  const AnyTensor scanned(jit::scan(in_order(array).impl(), axis, jit::Scan::Sum));
+  const TensorRef result = in_order(scanned).ref();
   const auto pullback = [axis, from_end](const jit::LazyRef& gradient) {
     return std::vector{sums(Value(gradient), axis, !from_end).node()};
   };
   return Value(with_history(result, {x.node()}, pullback));
 }
 
-/// The elements before the first zero, at it, and after it are treated apart, since others' products divide by them.
+/// By PyTorch's convention for complex numbers. The elements before the first zero, at it, and after it are treated apart, since others' products divide by them.
 Value of_products(const Value& x, const Value& gradient, std::int64_t axis) {
   const Lazy<bool> is_zero = x == 0;
   const Lazy<std::int64_t> zeros = cast<std::int64_t>(is_zero).cumsum(axis);  // up to each element
   const Lazy<bool> is_first = logical_and(is_zero, zeros == 1);
-  const Value others = where(is_first, 1, x), products = others.cumprod(axis);
-  const Value before = sums(gradient * x.cumprod(axis), axis, true) / where(is_zero, 1, x);
+  const Value others = where(is_first, 1, x), products = conj(others.cumprod(axis));
+  const Value before = sums(gradient * conj(x.cumprod(axis)), axis, true) / conj(where(is_zero, 1, x));
   const Value at = sums(where(zeros == 0, 0, gradient * products), axis, true);
   return where(zeros == 0, before, where(is_first, at, 0));
 }
@@ -33,7 +40,9 @@ Value of_products(const Value& x, const Value& gradient, std::int64_t axis) {
 /// exp(-1000), whose logarithm has a derivative.
 Value of_log_sums(const Value& x, const Value& gradient, std::int64_t axis) {
   const Value result = x.logcumsumexp(axis);
-  const auto from_end = [&](const Value& logarithms) { return logarithms.flip(axis).logcumsumexp(axis).flip(axis); };
+  const auto from_end = [&](const Value& logarithms) {
+    return reversed(Value(reversed(logarithms, axis).logcumsumexp(axis)), axis);
+  };
   const auto part = [&](const Value& g) {
     const Value logarithm = where(g > 0, log(where(g > 0, g, 1)), -1000);
     return Value(exp(from_end(logarithm - result) + x));

@@ -50,7 +50,7 @@ class Gradients {
     return results_;
   }
   /// Whether the value depends on a tensor, if only by operations whose derivative is 0.
-  bool is_reached(std::size_t i) const { return reached_[i]; }
+  bool is_reached(std::size_t i) const { return reached_[i] || by_[i]->numel == 0; }
 
  private:
   /// Appends segments after those that they read. Without recursion: chains of origins may be long.
@@ -92,13 +92,15 @@ class Gradients {
     };
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
       if (!wanted[leaf]) continue;
+      if (const auto origin = d.origin(leaf)) {  // even if a tensor shares its memory: that is what was computed
+        add(leaf, *origin->result, [this, origin](const LazyRef& g) { push_back(*origin, g); });
+        continue;
+      }
       for (std::size_t i = 0; i < by_.size(); ++i)
         if (shares_memory(*d.recorded().leaves[leaf], *by_[i])) {
           add(leaf, *by_[i], [this, i](const LazyRef& g) { results_[i] = sum(results_[i], g); });
           reached_[i] = reached_[i] || d.is_reached(leaf);
         }
-      if (const auto origin = d.origin(leaf))
-        add(leaf, *origin->result, [this, origin](const LazyRef& g) { push_back(*origin, g); });
     }
     if (found.empty()) return;
     const std::vector<LazyRef> gradients = lazy_outputs(d.taken(found));
@@ -169,7 +171,8 @@ std::vector<LazyRef> gradients(const LazyRef& value, std::span<TensorImpl* const
     if (unused == Unused::Error && !gradients.is_reached(i))
       throw Error(fmt::format(
           "grad by {}: the value does not depend on it\n  What was evaluated is a constant: keep it an expression "
-          "(auto or Lazy instead of Tensor), or ask for zeros with unused::zeros",
+          "(auto or Lazy instead of Tensor), give cat, sort, cumsum and their kin sn::Lazy(x) instead of x, or ask for "
+          "zeros with unused::zeros",
           runtime::describe(*by[i])));
     found[i] = zeros_like(*by[i]);
   }

@@ -236,7 +236,10 @@ template <expression E, class F, expression... X>
   const auto pullback = [backward](const jit::LazyRef& gradient) {
     return detail::nodes_of(backward(Result(gradient)));
   };
-  return Result(detail::with_history(detail::array_of(result), {detail::lazy_node(inputs)...}, pullback));
+  const runtime::TensorRef array = detail::array_of(result);
+  // A leaf of its own, in case the result is an input.
+  const runtime::TensorRef leaf = runtime::view(*array, array->shape, array->strides);
+  return Result(detail::with_history(leaf, {detail::lazy_node(inputs)...}, pullback));
 }
 
 /// The gradients by tensors in a list, such as parameters.
