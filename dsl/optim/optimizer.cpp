@@ -226,8 +226,9 @@ bool Optimizer::step() {
   const std::vector<Slot> slots = moved_slots();
   if (slots.empty())
     throw Error(
-        "step: no parameter has a gradient\n  Call backward(loss) before it, or step(loss), with a loss that is an "
-        "expression of the parameters: what was evaluated is a constant");
+        "step: no parameter has a gradient\n  Call backward(loss) first, or step(loss), with a loss that is an expression "
+        "of the parameters: what was evaluated is a constant. net.to_(device) gives the net new parameters: make the "
+        "optimizer after it");
   const bool moves = !scales_loss_ || are_finite(slots);
   if (moves) apply(slots);
   if (scales_loss_) adapt_scale(moves);
