@@ -26,16 +26,16 @@ using Labels = std::string;
 bool has(const Labels& labels, char label) { return labels.find(label) != Labels::npos; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-constexpr std::size_t most_operands = 64;
+constexpr std::size_t max_operands = 64;
 
 class Equation {
  public:
   Equation(std::string_view text, const std::vector<TensorRef>& operands) : text_(text), operands_(operands) {
     check_characters();
-    if (operands.size() > most_operands)
+    if (operands.size() > max_operands)
       throw Error(
           fmt::format("einsum(\"{}\"): {} operands are given, but it takes at most {}: split it into several einsums",
-                      shown(), operands.size(), most_operands));
+                      shown(), operands.size(), max_operands));
     std::string plain(text);
     std::erase(plain, ' ');
     const std::size_t arrow = plain.find("->");
@@ -103,7 +103,7 @@ class Equation {
       refuse(fmt::format("\"{}\" has {} subscripts, for an operand of {} dimensions", runtime::shortened(term), letters,
                          ndim));
     const int extra = dots == std::string::npos ? 0 : ndim - letters;
-    most_extra_ = std::max(most_extra_, extra);
+    max_extra_ = std::max(max_extra_, extra);
     return with_digits(term, extra);
   }
   Labels with_digits(std::string term, int extra) const {
@@ -117,7 +117,7 @@ class Equation {
   }
 
   Labels implicit_result() const {
-    Labels result = with_digits("...", most_extra_);
+    Labels result = with_digits("...", max_extra_);
     for (char c = 'A'; c <= 'z'; ++c) {
       std::ptrdiff_t times = 0;
       for (const Labels& term : terms_) times += std::ranges::count(term, c);
@@ -126,7 +126,7 @@ class Equation {
     return result;
   }
   Labels explicit_result(const std::string& written) const {
-    const Labels result = with_digits(written, most_extra_);
+    const Labels result = with_digits(written, max_extra_);
     for (const char c : result) {
       if (std::ranges::count(result, c) > 1) refuse(fmt::format("the result names '{}' twice", c));
       if (std::ranges::none_of(terms_, [&](const Labels& term) { return has(term, c); }))
@@ -139,7 +139,7 @@ class Equation {
   const std::vector<TensorRef>& operands_;
   std::vector<Labels> terms_;
   Labels result_;
-  int most_extra_ = 0;
+  int max_extra_ = 0;
 };
 
 using Value = Lazy<AnyType>;
@@ -293,7 +293,7 @@ class OrderSearch {
     for (std::size_t i = 0; i < terms.size(); ++i)
       for (std::size_t k = i + 1; k < terms.size(); ++k) {
         const Split split(terms[i], terms[k], later(terms, i, k, result_));
-        if (split.axes(dtype_) > max_ndim || ++tried_ > most_tried) continue;
+        if (split.axes(dtype_) > max_ndim || ++tried_ > max_tried) continue;
         order_.emplace_back(i, k);
         if (find(joined(terms, i, k, split.product()))) return true;
         order_.pop_back();
@@ -303,7 +303,7 @@ class OrderSearch {
   const Order& order() const noexcept { return order_; }
 
  private:
-  static constexpr int most_tried = 1000;  // five operands have fewer orders
+  static constexpr int max_tried = 1000;  // five operands have fewer orders
   static std::vector<Labels> joined(std::vector<Labels> terms, std::size_t i, std::size_t k, Labels product) {
     terms[i] = std::move(product);
     terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(k));

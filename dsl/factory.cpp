@@ -29,7 +29,7 @@ void throw_wrong_count(std::size_t values, const Shape& shape) {
 }
 
 TensorRef full(const Shape& shape, DType dtype, Device device, Number value) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   TensorRef t = runtime::empty(shape, dtype, device);
   // Floats are truncated for an integer tensor; fill(), an in-place operation, would reject them.
   if (!can_cast(default_dtype(value.category), dtype))
@@ -68,13 +68,13 @@ TensorRef arange(std::int64_t start, std::int64_t end, std::int64_t step, DType 
 }
 
 TensorRef arange(double start, double end, double step, DType dtype, Device device) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   const std::int64_t count = checked_count(std::ceil((end - start) / step), start, end, step);
   return convert(cast<double>(iota(Shape(count), device)) * step + start, dtype);
 }
 
 TensorRef linspace(double start, double end, std::int64_t steps, DType dtype, Device device) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   if (steps < 0) throw ShapeError(fmt::format("linspace: the number of steps is {}, which is negative", steps));
   const double intervals = steps > 1 ? static_cast<double>(steps - 1) : 1;
   double step = (end - start) / intervals;

@@ -366,7 +366,7 @@ std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name(dt
 namespace detail {
 
 std::string to_string(const runtime::TensorImpl& t) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   constexpr std::string_view prefix = "tensor(";
   constexpr int indent = static_cast<int>(prefix.size());
   const Settings s = settings();

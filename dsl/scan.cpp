@@ -25,7 +25,8 @@ Value sums(const Value& x, std::int64_t axis, bool from_end) {
   return Value(with_history(result, {x.node()}, pullback));
 }
 
-/// By PyTorch's convention for complex numbers. The elements before the first zero, at it, and after it are treated apart, since others' products divide by them.
+/// By PyTorch's convention for complex numbers. The elements before the first zero, at it, and after it are treated
+/// apart, since others' products divide by them.
 Value of_products(const Value& x, const Value& gradient, std::int64_t axis) {
   const Lazy<bool> is_zero = x == 0;
   const Lazy<std::int64_t> zeros = cast<std::int64_t>(is_zero).cumsum(axis);  // up to each element

@@ -120,7 +120,7 @@ void fill_with(TensorImpl& t, const Operand& value) {
 }  // namespace
 
 void fill(TensorImpl& t, Number value) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   if (value.category == Category::Int) visit(t.dtype, [&]<class T>(std::type_identity<T>) { element_of<T>(value); });
   switch (value.category) {
     case Category::Bool: return fill_with(t, ScalarOperand<Category::Bool>(value.scalar));

@@ -105,7 +105,7 @@ Ref<Buffer> Buffer::allocate(Device device, std::size_t bytes) {
   StreamImpl* home = streams ? &streams->current() : nullptr;
   void* data = bytes ? owner.allocate(bytes, home) : nullptr;
   try {
-    return Ref<Buffer>::adopt(new Buffer(device, static_cast<std::byte*>(data), bytes, home, Kind::Device));
+    return Ref<Buffer>::adopt(new Buffer(device, static_cast<std::byte*>(data), bytes, home, Kind::Owned));
   } catch (...) {
     if (data) owner.deallocate(data, bytes, home);
     throw;
@@ -163,7 +163,7 @@ void Buffer::destroy(Buffer* buffer) noexcept {
     Exposed::all().remove(*buffer);
   if (buffer->kind_ == Kind::Part) return delete static_cast<Part*>(buffer);
   // The backend exists, since it allocated the memory: this lookup cannot throw.
-  if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && buffer->kind_ == Kind::Device) [[likely]] {
+  if (buffer->user_.load(std::memory_order_relaxed) == buffer->home_ && buffer->kind_ == Kind::Owned) [[likely]] {
     if (buffer->data_) backend(buffer->device_).deallocate(buffer->data_, buffer->bytes_, buffer->home_);
     delete buffer;
     return;

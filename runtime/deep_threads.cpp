@@ -52,7 +52,7 @@ bool start(Queue& q, std::function<void()> body) {
   const auto entry = [](void* data) -> void* {
     is_deep = true;
     {
-      const DefaultFloats floats;  // threads inherit floating-point settings, and compilers fold constants
+      const DefaultFloatEnvironment floats;  // threads inherit floating-point settings, and compilers fold constants
       const std::unique_ptr<std::function<void()>> mine(static_cast<std::function<void()>*>(data));
       (*mine)();
     }

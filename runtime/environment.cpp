@@ -27,7 +27,7 @@ bool switched(const char* variable, bool otherwise) noexcept {
   if (!value || !*value) return otherwise;
   if (is_one_of(value, {"on", "1", "true", "yes"})) return true;
   if (is_one_of(value, {"off", "0", "false", "no"})) return false;
-  report_unreadable(variable, value, "on or off", otherwise ? "taking it as on" : "taking it as off");
+  report_unreadable(variable, value, "on or off", otherwise ? "treating it as on" : "treating it as off");
   return otherwise;
 }
 
@@ -54,7 +54,7 @@ bool same_word(std::string_view a, std::string_view b) noexcept {
 }
 
 std::string cannot_read(std::string_view variable, std::string_view value, std::string_view expected) {
-  return fmt::format("{}={} cannot be read: expected {}", variable, quote(value), expected);
+  return fmt::format("{}={} is not valid: expected {}", variable, quote(value), expected);
 }
 
 void report_unreadable(std::string_view variable, std::string_view value, std::string_view expected,

@@ -22,7 +22,7 @@ bool is_on(const char* variable) noexcept;
 /// Whether two words are equal, ignoring case, as in all names in variables.
 bool same_word(std::string_view a, std::string_view b) noexcept;
 
-/// `NAME="value" cannot be read: expected ...`, for errors.
+/// `NAME="value" is not valid: expected ...`, for errors.
 std::string cannot_read(std::string_view variable, std::string_view value, std::string_view expected);
 /// Prints that to stderr, with what is done instead, once per variable and value; also if SINTER_QUIET is on.
 void report_unreadable(std::string_view variable, std::string_view value, std::string_view expected,

@@ -19,7 +19,7 @@ namespace sinter::inline v1 {
 struct Mesh::State {
   int number = 0;
   bool is_world = false;
-  runtime::World ranks;
+  runtime::RankTable ranks;
   mutable runtime::NoDestructor<runtime::Communicator> communicator;
 };
 
@@ -41,7 +41,7 @@ struct MeshAccess {
     static constinit runtime::NoDestructor<Table> table;
     return table.get();
   }
-  static const State* find_or_make(runtime::World ranks, bool is_world) {
+  static const State* find_or_make(runtime::RankTable ranks, bool is_world) {
     Table& known = table();
     const runtime::ForkSafeLock lock(known.mutex);
     for (const State* s : known.states)
@@ -58,7 +58,7 @@ struct MeshAccess {
 
 namespace {
 
-runtime::World of_this_process(std::vector<Device> devices) {
+runtime::RankTable of_this_process(std::vector<Device> devices) {
   if (devices.empty()) throw DeviceError("a mesh needs at least one device: Mesh({sn::Device(0), sn::Device(1)})");
   for (const Device d : devices) {
     if (d.is_mesh()) throw DeviceError(fmt::format("{} is a mesh: a mesh consists of CPUs and GPUs", to_string(d)));
@@ -76,7 +76,7 @@ bool may_use_nccl(const std::vector<Device>& devices) {
   return true;
 }
 
-std::unique_ptr<runtime::Communicator> make_communicator(const runtime::World& ranks, bool is_world) {
+std::unique_ptr<runtime::Communicator> make_communicator(const runtime::RankTable& ranks, bool is_world) {
   if (is_world) return runtime::traced(runtime::make_world_communicator(ranks));
   if (may_use_nccl(ranks.all))
     if (auto nccl = runtime::make_nccl(ranks.all)) return runtime::traced(std::move(nccl));
@@ -90,7 +90,7 @@ Mesh::Mesh(std::vector<Device> devices)
     : state_(MeshAccess::find_or_make(of_this_process(std::move(devices)), false)) {}
 
 Mesh Mesh::world() {
-  const runtime::World& world = runtime::world();
+  const runtime::RankTable& world = runtime::world();
   return Mesh(Known(), MeshAccess::find_or_make(world, world.local != std::ssize(world.all)));
 }
 

@@ -17,8 +17,8 @@
 #include <sstream>
 #include <utility>
 
-#include "descriptor.hpp"
 #include "environment.hpp"
+#include "file_descriptor.hpp"
 #include "fork.hpp"
 #include "write.hpp"
 
@@ -99,11 +99,11 @@ int wait_for(pid_t child) {
 }
 
 /// A file in memory with this text, positioned at its start; -1 and errno if it cannot be created.
-Descriptor in_memory(std::string_view text) {
-  Descriptor file(::memfd_create("input", MFD_CLOEXEC));
+FileDescriptor in_memory(std::string_view text) {
+  FileDescriptor file(::memfd_create("input", MFD_CLOEXEC));
   if (file.get() < 0) return file;
   if (const int error = write_all(file.get(), text)) {
-    file = Descriptor();
+    file = FileDescriptor();
     errno = error;
   } else {
     ::lseek(file.get(), 0, SEEK_SET);
@@ -133,15 +133,15 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   ProcessResult result;
   if (arguments.empty()) return result.error = EINVAL, result;
   Child child;
-  Descriptor reading;  // closed before waiting for the child, which may write more than is read
-  Descriptor input;
+  FileDescriptor reading;  // closed before waiting for the child, which may write more than is read
+  FileDescriptor input;
   if (!options.input.empty() && (input = in_memory(options.input)).get() < 0) return result.error = errno, result;
   {
     const NoFork no_fork(std::nothrow);  // a child that inherited the writing end would keep it open
     int pipe[2];
     if (::pipe2(pipe, O_CLOEXEC) != 0) return result.error = errno, result;
-    reading = Descriptor(pipe[0]);
-    const Descriptor writing(pipe[1]);
+    reading = FileDescriptor(pipe[0]);
+    const FileDescriptor writing(pipe[1]);
     result.error = spawn(argv, {input.get(), writing.get(), options.merges_errors}, child.id);
   }
   if (result.error) return child.id = 0, result;
@@ -150,7 +150,9 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   return result;
 }
 
-bool is_lack(int error) noexcept { return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN; }
+bool is_resource_shortage(int error) noexcept {
+  return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN;
+}
 
 std::string find_program(const std::string& program, int& error) {
   error = 0;

@@ -29,7 +29,7 @@ struct ProcessOptions {
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 /// Whether an error means that the system temporarily lacks a resource, so that a retry may succeed.
-bool is_lack(int error) noexcept;
+bool is_resource_shortage(int error) noexcept;
 
 /// The file that PATH gives for a program, or the program itself if it contains a slash; empty if there is none. In
 /// that case `error` is why a file could not be examined, or 0 if no executable file was found.

@@ -151,7 +151,7 @@ Streams::All Streams::all() {
 }
 
 void Streams::synchronize() {
-  const Wait wait("synchronize the device");
+  const WaitSpan wait("synchronize the device");
   const All streams = all();
   for (const StreamRef& s : streams.open) calls_.synchronize(s->native);
   for (const EventRef& e : streams.last) calls_.synchronize_event(e->native);
@@ -213,12 +213,12 @@ bool Streams::is_capturing(const StreamImpl& stream) {
 }
 
 void Streams::synchronize(const EventImpl& event) {
-  const Wait wait("synchronize an event");
+  const WaitSpan wait("synchronize an event");
   calls_.synchronize_event(event.native);
 }
 
 void Streams::synchronize(const StreamImpl& stream) {
-  const Wait wait("synchronize a stream");
+  const WaitSpan wait("synchronize a stream");
   EventRef last;
   if (!alive_or_retired(stream, [] { return false; }, [&](const EventRef& e) { return last = e, true; }))
     calls_.synchronize(stream.native);  // after unlocking

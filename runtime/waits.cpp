@@ -9,7 +9,7 @@ constinit std::atomic<std::uint64_t> count{0};
 
 }  // namespace
 
-Wait::Wait(std::string_view call) noexcept : span_(TraceCategory::Wait, call) {
+WaitSpan::WaitSpan(std::string_view call) noexcept : span_(TraceCategory::Wait, call) {
   count.fetch_add(1, std::memory_order_relaxed);
 }
 

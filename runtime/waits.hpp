@@ -9,10 +9,10 @@ namespace sinter::inline v1::runtime {
 
 /// Counts and traces a call that blocks the host, until the end of the scope. Takes nanoseconds; a wait takes
 /// microseconds at least.
-class Wait {
+class WaitSpan {
  public:
   /// "synchronize a stream".
-  explicit Wait(std::string_view call) noexcept;
+  explicit WaitSpan(std::string_view call) noexcept;
 
  private:
   TraceSpan span_;

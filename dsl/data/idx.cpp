@@ -34,15 +34,15 @@ class Content {
   [[noreturn]] void fail(std::string_view what) const { throw FormatError(fmt::format("{}: {}", file_.name(), what)); }
   bool is_packed() const { return inflater_.has_value(); }
   /// The maximum number of bytes that can follow those already read.
-  std::uint64_t most_left() const {
+  std::uint64_t max_left() const {
     std::uint64_t most = file_.size();
-    if (inflater_ && __builtin_mul_overflow(most, most_inflated, &most))
+    if (inflater_ && __builtin_mul_overflow(most, max_inflated, &most))
       most = std::numeric_limits<std::uint64_t>::max();
     return most - std::min(most, at_);
   }
   /// Returns the number of bytes read.
   std::size_t read_some(std::span<std::byte> to) {
-    const std::uint64_t there = std::min<std::uint64_t>(to.size(), most_left());
+    const std::uint64_t there = std::min<std::uint64_t>(to.size(), max_left());
     const std::size_t done = inflater_ ? inflater_->read(to) : (file_.read(at_, to.first(there)), there);
     at_ += done;
     return done;
@@ -93,7 +93,7 @@ Shape read_shape(Content& content, int ndim) {
   return shape;
 }
 
-/// Throws if the file cannot hold the elements; an extent of 0 does not excuse the others.
+/// Throws if the file cannot hold the elements; an extent of 0 must not hide that the product of the others overflows.
 void check_room(const Content& content, const Shape& shape, DType dtype) {
   std::int64_t most = static_cast<std::int64_t>(size_of(dtype));
   for (const std::int64_t extent : shape)
@@ -101,9 +101,9 @@ void check_room(const Content& content, const Shape& shape, DType dtype) {
       content.fail(
           fmt::format("the header's shape {} is too large: a tensor has less than 2^60 elements", to_string(shape)));
   const std::uint64_t bytes = static_cast<std::uint64_t>(shape.numel()) * size_of(dtype);
-  if (bytes > content.most_left())
+  if (bytes > content.max_left())
     content.fail(fmt::format("truncated: shape {} of {} takes {} bytes, but {} {} after the header", to_string(shape),
-                             name(dtype), bytes, content.most_left(),
+                             name(dtype), bytes, content.max_left(),
                              content.is_packed() ? "is the most that can be unpacked" : "follow"));
 }
 

@@ -79,7 +79,7 @@ Prefetch::Prefetch(std::int64_t count, int threads, Make make)
       state_->threads.emplace_back([state = state_.get(), device = current_device()] { state->work(device); });
   } catch (const std::system_error& error) {
     state_->stop();
-    throw Error(fmt::format("DataLoader: of {} workers, threads, {} could be started: {}", threads,
+    throw Error(fmt::format("DataLoader: only {1} of {0} worker threads could be started: {2}", threads,
                             state_->threads.size(), error.what()));
   } catch (...) {  // out of memory
     state_->stop();

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 

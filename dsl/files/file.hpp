@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include <runtime/descriptor.hpp>
+#include <runtime/file_descriptor.hpp>
 #include "byte_source.hpp"
 
 namespace sinter::inline v1::detail {
@@ -37,7 +37,7 @@ class FileSource final : public ByteSource {
 
  private:
   std::filesystem::path path_;
-  runtime::Descriptor file_;
+  runtime::FileDescriptor file_;
   std::uint64_t size_ = 0;
 };
 

@@ -13,7 +13,7 @@ namespace sinter::inline v1::detail {
 
 /// The most bytes that one compressed byte can expand to: a pair of length and distance takes at least two bits and
 /// expands to at most 258 bytes.
-inline constexpr std::uint64_t most_inflated = 258 * 8 / 2;
+inline constexpr std::uint64_t max_inflated = 258 * 8 / 2;
 
 class Inflater {
  public:

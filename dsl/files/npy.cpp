@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include "element_bytes.hpp"
@@ -56,7 +56,7 @@ npy::Contents npy::contents_of(const TensorImpl& t) {
 
 void save_npy(const FileName& name, const TensorImpl& t) {
   const npy::Contents contents = npy::contents_of(t);
-  runtime::Replacement file(name.text);
+  runtime::AtomicFileWriter file(name.text);
   file.write(contents.header);
   for_each_part(*contents.elements, [&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.commit();

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include <sinter/runtime/error.hpp>
 #include "duplicate.hpp"
 #include "element_bytes.hpp"
@@ -23,15 +23,14 @@ using detail::FileName;
 using detail::FileSource;
 using detail::first_duplicate;
 using detail::for_each_part;
-using runtime::Replacement;
+using runtime::AtomicFileWriter;
 namespace npy = detail::npy;
 namespace zip = detail::zip;
 
 constexpr std::string_view suffix = ".npy";
 
 npy::Contents contents_of(const StateDict::Entry& entry) try {
-  if (!entry.tensor.defined())
-    throw Error(fmt::format("cannot save '{}': this tensor is empty, it holds no array", entry.name));
+  if (!entry.tensor.defined()) throw Error(fmt::format("cannot save '{}': the tensor is undefined", entry.name));
   return npy::contents_of(entry.tensor.impl());
 } catch (const DtypeError& error) {
   throw DtypeError(fmt::format("cannot save '{}': {}", entry.name, error.what()));
@@ -81,7 +80,7 @@ StateDict load_npz(const FileName& name, Device device) {
 
 void save_npz(const FileName& name, const StateDict& state) {
   for (const StateDict::Entry& entry : state) check_name(entry.name);
-  Replacement file(name.text);
+  AtomicFileWriter file(name.text);
   zip::Writer archive(file);
   for (const StateDict::Entry& entry : state) {
     const npy::Contents contents = contents_of(entry);

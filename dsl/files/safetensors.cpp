@@ -7,8 +7,8 @@
 #include <cstring>
 #include <memory>
 
+#include <runtime/atomic_file_writer.hpp>
 #include <runtime/bools.hpp>
-#include <runtime/replacement.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>
@@ -26,7 +26,7 @@ using detail::FileSource;
 using detail::first_duplicate;
 using detail::for_each_part;
 using detail::Mapping;
-using runtime::Replacement;
+using runtime::AtomicFileWriter;
 using runtime::TensorRef;
 namespace safetensors = detail::safetensors;
 using safetensors::TensorEntry;
@@ -55,7 +55,7 @@ std::vector<TensorEntry> laid_out(const StateDict& state) {
   for (const auto& [name, tensor] : state) {
     if (name == "__metadata__")
       throw Error("no tensor of a safetensors file can be called '__metadata__': the format reserves this name");
-    if (!tensor.defined()) throw Error(fmt::format("cannot save '{}': this tensor is empty, it holds no array", name));
+    if (!tensor.defined()) throw Error(fmt::format("cannot save '{}': the tensor is undefined", name));
     if (safetensors::dtype_code(tensor.dtype()).empty())
       throw DtypeError(
           fmt::format("cannot save '{}': a safetensors file holds no {}: save real() and imag(), or convert "
@@ -106,7 +106,7 @@ void save_safetensors(const FileName& name, const StateDict& state, const Metada
   check_metadata(metadata);
   const std::vector<TensorEntry> entries = laid_out(state);
   const std::string header = safetensors::header_text(entries, metadata);
-  Replacement file(name.text);
+  AtomicFileWriter file(name.text);
   file.write(header);
   for (const TensorEntry& part : entries)
     for_each_part(*jit::contiguous(state.at(part.name).impl()),

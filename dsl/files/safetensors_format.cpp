@@ -29,7 +29,7 @@ std::string_view nearest(std::string_view code) noexcept {
 
 std::uint64_t bytes_of(const TensorEntry& part, const std::string& file) {
   std::int64_t all = static_cast<std::int64_t>(size_of(part.dtype));
-  for (std::int64_t extent : part.shape)  // an extent of 0 does not excuse the others
+  for (std::int64_t extent : part.shape)  // an extent of 0 must not hide that the product of the others overflows
     if (extent > 0 && __builtin_mul_overflow(all, extent, &all))
       throw FormatError(fmt::format("{}: tensor '{}' has shape {} of {}, which is too large: 2^63 bytes or more", file,
                                     excerpt(part.name), to_string(part.shape), name(part.dtype)));

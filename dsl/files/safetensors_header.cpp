@@ -159,7 +159,7 @@ std::string json_text(const std::string& text) try { return json(text).dump(); }
 }  // namespace
 
 Header parse_header(std::string_view text, const std::string& file) {
-  const runtime::DefaultFloats floats;  // the library also converts numbers that are not valid in a header
+  const runtime::DefaultFloatEnvironment floats;  // the library also converts numbers that are not valid in a header
   Reader reader(file);
   json::sax_parse(text, &reader);
   return std::move(reader.header);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include "byte_source.hpp"
 #include "file.hpp"
 
@@ -60,7 +60,7 @@ class EntrySource final : public ByteSource {
 /// Writes an archive of stored entries. All records use 64-bit fields, so no size needs special treatment.
 class Writer {
  public:
-  explicit Writer(runtime::Replacement& file) : file_(file) {}
+  explicit Writer(runtime::AtomicFileWriter& file) : file_(file) {}
   /// Begins an entry of `size` bytes, which are passed to write(). Throws Error for a name of more than 65535 bytes;
   /// all functions throw FormatError.
   void begin(const std::string& name, std::uint64_t size);
@@ -72,7 +72,7 @@ class Writer {
  private:
   void put(const std::string& record);
 
-  runtime::Replacement& file_;
+  runtime::AtomicFileWriter& file_;
   std::vector<Entry> entries_;  // with their headers' offsets
   std::uint64_t at_ = 0;
 };

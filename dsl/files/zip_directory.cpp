@@ -112,7 +112,7 @@ void check_entry(const Entry& e, std::uint64_t flags, std::uint64_t method, cons
                     file.name(), name, method));
   if (!e.deflated && e.packed != e.size)
     fail(file, fmt::format("entry '{}' of {} bytes is stored in {}", name, e.size, e.packed));
-  if (e.size / most_inflated > e.packed)
+  if (e.size / max_inflated > e.packed)
     fail(file, fmt::format("entry '{}' has {} bytes, more than {} deflated ones can hold", name, e.size, e.packed));
 }
 

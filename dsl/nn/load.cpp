@@ -83,7 +83,8 @@ nn::IncompatibleKeys load_state(const ModuleNode& module, nn::NamedTensors state
   const nn::NamedTensors own = state_of(module);
   for (const auto& [name, tensor] : state)
     if (!tensor.defined())
-      throw Error(fmt::format("Error(s) in loading state_dict for {}:\n\t{} is an empty tensor", module.kind, name));
+      throw Error(
+          fmt::format("Error(s) in loading state_dict for {}:\n\t{} is an undefined tensor", module.kind, name));
   unwrap(state, own);
   std::unordered_map<std::string_view, AnyTensor> given(state.begin(), state.end());
 

@@ -9,7 +9,7 @@
 
 #include <sinter/sinter.hpp>
 #include "checks.hpp"
-#include "pack.hpp"
+#include "flat_parameters.hpp"
 
 namespace sinter::inline v1::optim {
 
@@ -17,19 +17,21 @@ using Value = Lazy<AnyType>;
 
 /// Parameters that are updated together, and what belongs to them.
 struct Optimizer::Group {
-  Pack pack;
-  std::vector<std::size_t> numbers;  // of the pack's members among the parameters
+  FlatParameters members;
+  std::vector<std::size_t> numbers;  // of the members among the parameters
   std::vector<AnyTensor> states;
   AnyTensor gradients = {}, master = {};  // made when they are needed
 
   AnyTensor zeros(DType dtype) const {
-    const AnyTensor& flat = pack.flat();
+    const AnyTensor& flat = members.flat();
     return AnyTensor(detail::full(flat.shape(), dtype, flat.device(), 0));
   }
-  Slot whole() const { return {master.defined() ? master : pack.flat(), rounded(pack.flat()), gradients, states}; }
+  Slot whole() const {
+    return {master.defined() ? master : members.flat(), rounded(members.flat()), gradients, states};
+  }
   Slot of_member(std::size_t k) const {
-    const auto part = [&](const AnyTensor& t) { return pack.part(t, k); };
-    Slot slot{master.defined() ? part(master) : pack.member(k), rounded(pack.member(k)), part(gradients), {}};
+    const auto part = [&](const AnyTensor& t) { return members.part(t, k); };
+    Slot slot{master.defined() ? part(master) : members.member(k), rounded(members.member(k)), part(gradients), {}};
     std::ranges::transform(states, std::back_inserter(slot.states), part);
     return slot;
   }
@@ -44,7 +46,7 @@ void check_parameters(const std::vector<AnyTensor>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const AnyTensor& p = parameters[i];
     if (category(p.dtype()) != Category::Float)
-      throw DtypeError(fmt::format("parameter {} is {}: optimizers move floats", i, runtime::describe(p.impl())));
+      throw DtypeError(fmt::format("parameter {} is {}: only floats can be optimized", i, runtime::describe(p.impl())));
     const auto is_same = [&](const AnyTensor& other) {  // a tensor on a mesh has no address
       return p.impl().data ? other.impl().data == p.impl().data : other.impl().buffer == p.impl().buffer;
     };
@@ -53,13 +55,13 @@ void check_parameters(const std::vector<AnyTensor>& parameters) {
   }
 }
 
-/// The numbers of the parameters that are packed together; those of a single one are alone.
+/// The numbers of the parameters that are updated together.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<AnyTensor>& parameters) {
   std::vector<std::vector<std::size_t>> groups;
   std::map<std::pair<DType, std::string>, std::size_t> group_of;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const AnyTensor& p = parameters[i];
-    if (!Pack::movable(p)) {
+    if (!FlatParameters::is_relocatable(p)) {
       groups.push_back({i});
       continue;
     }
@@ -70,11 +72,11 @@ std::vector<std::vector<std::size_t>> grouped(const std::vector<AnyTensor>& para
   return groups;
 }
 
-Pack packed(const std::vector<AnyTensor>& parameters, const std::vector<std::size_t>& numbers) {
-  if (numbers.size() == 1) return Pack(parameters[numbers[0]]);
+FlatParameters flattened(const std::vector<AnyTensor>& parameters, const std::vector<std::size_t>& numbers) {
+  if (numbers.size() == 1) return FlatParameters(parameters[numbers[0]]);
   std::vector<AnyTensor> members;
   for (const std::size_t i : numbers) members.push_back(parameters[i]);
-  return Pack(std::move(members));
+  return FlatParameters(std::move(members));
 }
 
 std::string name_of(const std::string& state, std::size_t parameter) { return fmt::format("{}.{}", state, parameter); }
@@ -132,8 +134,8 @@ Optimizer::Optimizer(std::vector<AnyTensor> parameters, double lr, std::vector<s
   check_parameters(parameters_);
   set_lr(lr);
   for (std::vector<std::size_t>& numbers : grouped(parameters_)) {
-    Group& group = groups_.emplace_back(Group{packed(parameters_, numbers), std::move(numbers), {}});
-    for (std::size_t s = 0; s < states_.size(); ++s) group.states.push_back(group.zeros(group.pack.flat().dtype()));
+    Group& group = groups_.emplace_back(Group{flattened(parameters_, numbers), std::move(numbers), {}});
+    for (std::size_t s = 0; s < states_.size(); ++s) group.states.push_back(group.zeros(group.members.flat().dtype()));
   }
 }
 
@@ -145,8 +147,8 @@ void Optimizer::set_max_norm(double norm) { max_norm_ = checked("optimizer", "ma
 void Optimizer::use_master_weights() {
   if (steps_ > 0) throw Error(fmt::format("use_master_weights: call it before the first step, not after {}", steps_));
   for (Group& group : groups_) {
-    if (size_of(group.pack.flat().dtype()) != sizeof(half) || group.master.defined()) continue;
-    group.master = AnyTensor(cast_to(group.pack.flat(), DType::Float32));
+    if (size_of(group.members.flat().dtype()) != sizeof(half) || group.master.defined()) continue;
+    group.master = AnyTensor(cast_to(group.members.flat(), DType::Float32));
     for (AnyTensor& state : group.states) state = group.zeros(DType::Float32);
   }
 }
@@ -170,11 +172,11 @@ runtime::TensorRef Optimizer::add_gradients(const jit::LazyRef& loss) {
   std::vector<jit::LazyRef> values{loss};
   std::vector<runtime::TensorRef> targets(1);
   for (Group& group : groups_) {
-    if (!group.gradients.defined()) group.gradients = group.zeros(group.pack.flat().dtype());
+    if (!group.gradients.defined()) group.gradients = group.zeros(group.members.flat().dtype());
     for (std::size_t k = 0; k < group.numbers.size(); ++k) {
       const std::size_t i = group.numbers[k];
       if (!gradients[i]) continue;
-      const AnyTensor sum = group.pack.part(group.gradients, k);
+      const AnyTensor sum = group.members.part(group.gradients, k);
       values.push_back(has_gradient_[i] ? (sum + Value(gradients[i])).node() : gradients[i]);
       targets.push_back(sum.ref());
     }
@@ -198,7 +200,7 @@ AnyTensor Optimizer::gradient(std::size_t i) const {
   if (!has_gradient_[i]) return {};
   for (const Group& group : groups_)
     if (const auto found = std::ranges::find(group.numbers, i); found != group.numbers.end())
-      return group.pack.part(group.gradients, static_cast<std::size_t>(found - group.numbers.begin()));
+      return group.members.part(group.gradients, static_cast<std::size_t>(found - group.numbers.begin()));
   return {};
 }
 
@@ -208,11 +210,11 @@ bool Optimizer::are_finite(const std::vector<Slot>& slots) {
   });
 }
 
-std::vector<Optimizer::Slot> Optimizer::moved_slots() const {
+std::vector<Optimizer::Slot> Optimizer::slots_to_update() const {
   std::vector<Slot> slots;
   for (const Group& group : groups_) {
     const auto has = [&](std::size_t i) { return has_gradient_[i]; };
-    if (group.pack.is_intact() && std::ranges::all_of(group.numbers, has)) {
+    if (group.members.is_intact() && std::ranges::all_of(group.numbers, has)) {
       slots.push_back(group.whole());
       continue;
     }
@@ -223,10 +225,11 @@ std::vector<Optimizer::Slot> Optimizer::moved_slots() const {
 }
 
 bool Optimizer::step() {
-  const std::vector<Slot> slots = moved_slots();
+  const std::vector<Slot> slots = slots_to_update();
   if (slots.empty())
     throw Error(
-        "step: no parameter has a gradient\n  Call backward(loss) first, or step(loss), with a loss that is an expression "
+        "step: no parameter has a gradient\n  Call backward(loss) first, or step(loss), with a loss that is an "
+        "expression "
         "of the parameters: what was evaluated is a constant. net.to_(device) gives the net new parameters: make the "
         "optimizer after it");
   const bool moves = !scales_loss_ || are_finite(slots);
@@ -252,7 +255,7 @@ void Optimizer::apply(const std::vector<Slot>& slots) {
     --steps_;
     throw;
   }
-  for (const Group& group : groups_) group.pack.touch_members();
+  for (const Group& group : groups_) group.members.touch_members();
 }
 
 void Optimizer::evaluate_updates(const std::vector<Slot>& slots) const {
@@ -281,7 +284,7 @@ void Optimizer::for_each_state(const F& f) const {
     for (const Group& group : groups_)
       for (std::size_t k = 0; k < group.numbers.size(); ++k) {
         const AnyTensor state = of_slot(group);
-        if (state.defined()) f(name_of(name, group.numbers[k]), group.pack.part(state, k));
+        if (state.defined()) f(name_of(name, group.numbers[k]), group.members.part(state, k));
       }
   };
   for (std::size_t s = 0; s < states_.size(); ++s)
@@ -313,7 +316,9 @@ void Optimizer::load_state_dict(const StateDict& state) {
   if (scales_loss_) check("loss_scale", Shape()), check("finite_steps", Shape());
   for_each_state([&](const std::string& name, const AnyTensor& tensor) { check(name, tensor.shape()); });
   if (problems.empty() && state.size() > known)
-    problems = "\n  it has tensors of another kind of optimizer, or of another mode";
+    problems =
+        "\n  it has extra tensors: it was saved by another optimizer, or with other options (master weights, loss "
+        "scale)";
   if (!problems.empty()) throw Error("load_state_dict: the state does not fit the optimizer" + problems);
   const auto number = [&]<class T>(const char* name, T& to) {
     to = Tensor<T>(state.at(name).to(cpu).template to<T>()).item();

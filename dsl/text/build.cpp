@@ -226,7 +226,7 @@ class Builder {
          fmt::format("there is no function '{}'{}", runtime::shortened(node.name), did_you_mean(node.name, known)));
   }
 
-  const runtime::DefaultFloats floats_;  // arithmetic on numbers only happens here
+  const runtime::DefaultFloatEnvironment floats_;  // arithmetic on numbers only happens here
   const SyntaxTree& tree_;
   std::span<const NamedOperand> operands_;
   std::vector<TextValue> known_;  // values of the operands used so far

@@ -69,7 +69,7 @@ TextValue function_call(const TextCall& call, const TextFunction& f, std::span<c
 
 std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> values,
                               std::span<const std::string_view> keywords) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   if (call.name == "to" || call.name == "cast") {
     const std::array<std::string_view, 2> parameters{"input", "dtype"};
     const Arguments a = arguments(call, call.name, parameters, values, keywords);

@@ -248,7 +248,7 @@ NamedOperand number_operand(const ArgumentType& type) {
 }
 
 jit::Export exported_text(const ParsedExpression& expression, std::vector<ArgumentType> types, ExportOptions options) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   const Parameters parameters(std::move(types));
   jit::Export kernel = exported(with_examples(expression, parameters));
   kernel.options = with_names(std::move(options), expression, parameters, kernel);

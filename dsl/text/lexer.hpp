@@ -32,7 +32,7 @@ class Lexer {
   Token number();
   Token symbol();
 
-  const runtime::DefaultFloats floats_;  // std::from_chars rounds by the program's floating-point mode
+  const runtime::DefaultFloatEnvironment floats_;  // std::from_chars rounds by the program's floating-point mode
   std::string_view text_;
   std::size_t at_ = 0;
   Token now_;

@@ -22,7 +22,7 @@ std::string pointed(std::string_view text, Place place);
 
 /// The most similar of these names, by edit distance; empty if none is close.
 std::string_view nearest(std::string_view name, std::span<const std::string_view> names);
-/// " (did you mean 'exp'?)", or empty.
+/// "; did you mean 'exp'?", or empty.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> names);
 
 }  // namespace sinter::inline v1::detail

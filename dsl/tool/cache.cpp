@@ -17,7 +17,7 @@
 #include <jit/cache/disk_cache.hpp>
 #include <jit/cache/disk_entry.hpp>
 #include <jit/cache/disk_sweep.hpp>
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 #include "commands.hpp"
@@ -55,7 +55,8 @@ class Cache {
 
   /// The bytes of an intact entry; otherwise nullopt, and `problem` says what is wrong.
   std::optional<std::string> read(const jit::CacheFile& f, std::string& problem) const try {
-    const runtime::Descriptor file(::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    const runtime::FileDescriptor file(
+        ::openat(fd_.get(), f.name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     struct stat status{};
     if (!file || ::fstat(file.get(), &status) != 0) return problem = std::strerror(errno), std::nullopt;
     if (!S_ISREG(status.st_mode)) return problem = "it is not a regular file", std::nullopt;
@@ -78,7 +79,7 @@ class Cache {
 
  private:
   jit::CacheSettings settings_;
-  runtime::Descriptor fd_;  // invalid if the folder does not exist yet
+  runtime::FileDescriptor fd_;  // invalid if the folder does not exist yet
   jit::CacheFiles files_;
 };
 
@@ -123,7 +124,7 @@ int verify(bool deletes) {
 
 int pack(const std::string& path) {
   const Cache cache(false);
-  runtime::Replacement file(path);
+  runtime::AtomicFileWriter file(path);
   detail::zip::Writer archive(file);
   std::size_t packed = 0;
   for (const jit::CacheFile& f : cache.files().entries) {

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include <runtime/text.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/files.hpp>
@@ -32,7 +32,7 @@ std::string memory(Device device) {
 
 /// The file has all of it or what it had before.
 void write_page(const std::string& file, const std::string& page) {
-  runtime::Replacement written(file);
+  runtime::AtomicFileWriter written(file);
   written.write(page);
   written.commit();
 }

@@ -44,18 +44,18 @@ std::string cannot(std::string_view what, const std::string& path, int error) {
 }  // namespace
 
 OpenedFolder open_cache_folder(const std::string& path, bool create) {
-  const auto open = [&] { return runtime::Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); };
+  const auto open = [&] { return runtime::FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)); };
   OpenedFolder opened{open(), ""};
   if (!opened.fd && errno == ENOENT) {
     if (!create) return opened;
-    if (const int error = make_folders(path)) return {runtime::Descriptor(), cannot("make", path, error)};
+    if (const int error = make_folders(path)) return {runtime::FileDescriptor(), cannot("make", path, error)};
     opened.fd = open();
   }
-  if (!opened.fd) return {runtime::Descriptor(), cannot("open", path, errno)};
+  if (!opened.fd) return {runtime::FileDescriptor(), cannot("open", path, errno)};
   struct stat status{};
-  if (::fstat(opened.fd.get(), &status) != 0) return {runtime::Descriptor(), cannot("look at", path, errno)};
+  if (::fstat(opened.fd.get(), &status) != 0) return {runtime::FileDescriptor(), cannot("look at", path, errno)};
   if (const std::string why = distrust(status); !why.empty())
-    return {runtime::Descriptor(),
+    return {runtime::FileDescriptor(),
             fmt::format("the folder {} is not used for compiled kernels: {}, and its files are code. {}", path, why,
                         remedy(status))};
   return opened;

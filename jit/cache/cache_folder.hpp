@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include <runtime/descriptor.hpp>
+#include <runtime/file_descriptor.hpp>
 
 namespace sinter::inline v1::jit {
 
@@ -15,8 +15,8 @@ namespace sinter::inline v1::jit {
 std::string distrust(const struct stat& status);
 
 struct OpenedFolder {
-  runtime::Descriptor fd;  // invalid if there is no such folder, or a problem
-  std::string problem;     // what is wrong and what to do; empty if nothing is, or if there is no folder
+  runtime::FileDescriptor fd;  // invalid if there is no such folder, or a problem
+  std::string problem;         // what is wrong and what to do; empty if nothing is, or if there is no folder
 };
 /// Opens a folder. `create`: makes it, and the folders above it, accessible only to this user. If it is a symbolic
 /// link, its target is checked and opened.

@@ -32,7 +32,7 @@ CacheMode mode() {
   if (value.empty()) return CacheMode::On;
   for (const Word& w : words)
     if (runtime::same_word(value, w.text)) return w.mode;
-  runtime::report_unreadable("SINTER_CACHE", value, "on, readonly, memory or off", "taking it as on");
+  runtime::report_unreadable("SINTER_CACHE", value, "on, readonly, memory or off", "treating it as on");
   return CacheMode::On;
 }
 
@@ -41,7 +41,7 @@ std::uint64_t max_bytes(const char* variable, const std::string& value, std::uin
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error == std::errc{} && end == value.data() + value.size()) return bytes;
-  runtime::report_unreadable(variable, value, "a number of bytes", fmt::format("taking it as {}", otherwise));
+  runtime::report_unreadable(variable, value, "a number of bytes", fmt::format("treating it as {}", otherwise));
   return otherwise;
 }
 
@@ -70,7 +70,7 @@ std::string folder() {
 
 }  // namespace
 
-std::uint64_t most_kernel_bytes() {
+std::uint64_t max_kernel_bytes() {
   return max_bytes("SINTER_KERNELS_MAX_BYTES", environment("SINTER_KERNELS_MAX_BYTES"), default_kernel_bytes);
 }
 

@@ -21,7 +21,7 @@ struct CacheSettings {
 /// Bytes that the process's kernels may take by default: 256 MiB.
 inline constexpr std::uint64_t default_kernel_bytes = std::uint64_t{256} << 20;
 /// The current value of SINTER_KERNELS_MAX_BYTES.
-std::uint64_t most_kernel_bytes();
+std::uint64_t max_kernel_bytes();
 
 /// The current values of SINTER_CACHE, SINTER_CACHE_DIR, SINTER_CACHE_MAX_BYTES, XDG_CACHE_HOME and HOME. Invalid
 /// values are reported to stderr and ignored.

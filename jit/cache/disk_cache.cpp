@@ -77,7 +77,7 @@ std::optional<std::string> DiskCache::find(const KernelKey& key) noexcept try {
 
 std::optional<std::string> DiskCache::read(int folder, const std::string& name, const KernelKey& key) {
   // Without O_NONBLOCK, a pipe of that name would make this wait.
-  const runtime::Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  const runtime::FileDescriptor file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0) {
     if (errno != ENOENT)
@@ -113,7 +113,7 @@ std::optional<std::string> DiskCache::read(int folder, const std::string& name, 
 
 int DiskCache::write(int folder, const std::string& name, std::string_view file) {
   const std::string temporary = temporary_name(name);
-  runtime::Descriptor out(
+  runtime::FileDescriptor out(
       ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!out) return errno;
   int error = runtime::write_all(out.get(), file);

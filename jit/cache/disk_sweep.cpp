@@ -37,10 +37,11 @@ bool is_ordinary(int file) {
 /// Called before the sweep, so that other processes skip theirs. False on failure: then every process would sweep.
 bool set_stamp(int folder) {
   const auto open = [&] {  // without O_NONBLOCK, a pipe of that name would make this wait
-    runtime::Descriptor file(::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
-    return file && is_ordinary(file.get()) ? std::move(file) : runtime::Descriptor();
+    runtime::FileDescriptor file(
+        ::openat(folder, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+    return file && is_ordinary(file.get()) ? std::move(file) : runtime::FileDescriptor();
   };
-  runtime::Descriptor file = open();
+  runtime::FileDescriptor file = open();
   // The name belongs to the cache: anything else with it is removed, a folder only if it is empty.
   if (!file && (::unlinkat(folder, stamp, 0) == 0 || ::unlinkat(folder, stamp, AT_REMOVEDIR) == 0)) file = open();
   return file && ::futimens(file.get(), nullptr) == 0;
@@ -56,7 +57,7 @@ bool is_blocked(int folder) {
 
 CacheFiles list_cache_files(int folder) {
   CacheFiles files;
-  runtime::Descriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  runtime::FileDescriptor own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(own ? ::fdopendir(own.get()) : nullptr, ::closedir);
   if (!stream) return files;
   static_cast<void>(own.release());  // the stream owns it now

@@ -74,7 +74,7 @@ struct Slots {
   std::mutex mutex;
   std::unordered_multimap<XXH64_hash_t, SlotRef> found;  // a slot that is referenced elsewhere is in use
   std::uint64_t loaded = 0, bytes = 0, evicted = 0;
-  std::uint64_t most_bytes = most_kernel_bytes();
+  std::uint64_t max_bytes = max_kernel_bytes();
 
   void count(CacheSlot& slot) noexcept {
     bytes -= std::exchange(slot.counted, slot.size());
@@ -123,7 +123,7 @@ void keep_within_bound(CacheSlot& slot) {
     const runtime::ForkSafeLock lock(s.mutex);
     slot.last_asked = kernel_clock.load(std::memory_order_relaxed);
     s.count(slot);
-    if (s.bytes > s.most_bytes) evicted = evict(s, s.most_bytes - s.most_bytes / 8);
+    if (s.bytes > s.max_bytes) evicted = evict(s, s.max_bytes - s.max_bytes / 8);
   } catch (const std::bad_alloc&) {  // the next call makes room
   }
   unload_unread(std::move(evicted));
@@ -280,7 +280,7 @@ void evict_kernels() {
 void set_most_kernel_bytes(std::uint64_t bytes) noexcept {
   Slots& s = slots.get();
   const runtime::ForkSafeLock lock(s.mutex, std::nothrow);
-  s.most_bytes = bytes;
+  s.max_bytes = bytes;
 }
 
 int threads_waiting() noexcept { return waiting.load(); }

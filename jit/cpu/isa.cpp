@@ -26,7 +26,7 @@ Isa best() noexcept {
 void report(const char* wish, std::string_view most) noexcept try {
   runtime::report_unreadable("SINTER_CPU_ISA", wish,
                              fmt::format("sse4, avx2 or avx512, at most {} on this processor", most),
-                             fmt::format("taking it as {}", most));
+                             fmt::format("treating it as {}", most));
 } catch (const std::bad_alloc&) {
 }
 

@@ -6,10 +6,10 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t box_bytes = 256 << 10;       // stays in L2 from one pass to the next
-constexpr std::int64_t most_box_bytes = 768 << 10;  // for rows that several passes read
-constexpr std::int64_t least_box = 4096;            // elements: smaller boxes cost more to start than to compute
-constexpr std::int64_t vector_lanes = 16, least_lanes = 64, most_lanes = 4096, most_tile_lanes = 256;
+constexpr std::int64_t box_bytes = 256 << 10;      // stays in L2 from one pass to the next
+constexpr std::int64_t max_box_bytes = 768 << 10;  // for rows that several passes read
+constexpr std::int64_t least_box = 4096;           // elements: smaller boxes cost more to start than to compute
+constexpr std::int64_t vector_lanes = 16, least_lanes = 64, max_lanes = 4096, max_tile_lanes = 256;
 constexpr std::int64_t chunk = 32 << 10, least_across = 128;  // elements of a row that is split; of one of many rows
 
 constexpr std::int64_t divided(std::int64_t a, std::int64_t by) { return (a + by - 1) / by; }
@@ -61,12 +61,12 @@ Boxes::Boxes(const LoopNest& nest, const BoxRequirements& required, bool lies_ac
   rows = extent_of(extents, 0, row_dims);
   columns = extent_of(extents, row_dims, dims);
   const std::int64_t length = std::max<std::int64_t>(columns, 1);
-  const std::int64_t most = (required.one_pass ? box_bytes : most_box_bytes) / required.bytes;  // elements
+  const std::int64_t most = (required.one_pass ? box_bytes : max_box_bytes) / required.bytes;  // elements
   if (across) {
-    const std::int64_t lanes = std::min(rows, required.in_place ? most_lanes : least_lanes);
+    const std::int64_t lanes = std::min(rows, required.in_place ? max_lanes : least_lanes);
     whole = required.in_place ? length <= 2 * least_across : lanes * length <= most;
-    const std::int64_t wide = required.in_place ? most_lanes : most_tile_lanes;
-    rows_in_tile = cut(0, row_dims, whole ? std::clamp(box_bytes / required.bytes / length, lanes, most_lanes) : wide);
+    const std::int64_t wide = required.in_place ? max_lanes : max_tile_lanes;
+    rows_in_tile = cut(0, row_dims, whole ? std::clamp(box_bytes / required.bytes / length, lanes, max_lanes) : wide);
     columns_in_tile = cut(row_dims, dims, whole ? length : std::max(chunk / rows_in_tile, least_across));
   } else {
     const bool few = rows < 8 && columns > chunk;

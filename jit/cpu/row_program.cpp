@@ -16,7 +16,7 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t most_waiting = 128;  // boxes
+constexpr std::int64_t max_waiting = 128;  // boxes
 
 std::int64_t threads_now() { return tbb::this_task_arena::max_concurrency(); }
 
@@ -26,7 +26,7 @@ template <class F>
 void share(std::int64_t count, std::int64_t parts, F f) {
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, parts), [&](const tbb::blocked_range<std::int64_t>& part) {
-      const runtime::DefaultFloats floats;
+      const runtime::DefaultFloatEnvironment floats;
       f(part.begin() * count / parts, part.end() * count / parts);
     });
   });
@@ -35,8 +35,8 @@ void share(std::int64_t count, std::int64_t parts, F f) {
 /// Rows that are split, one tile of rows after the other: all threads work on one stage's boxes, whose states are kept
 /// until they are merged in order.
 void run_cut_rows(const RowJob& job, std::int64_t parts) {
-  const runtime::DefaultFloats floats;
-  const std::int64_t boxes = job.boxes.column_tiles, sets = std::min(boxes, most_waiting);
+  const runtime::DefaultFloatEnvironment floats;
+  const std::int64_t boxes = job.boxes.column_tiles, sets = std::min(boxes, max_waiting);
   RowWorker& mine = runtime::per_thread<RowWorker>();
   const RowMemory memory = mine.shared_memory(job, static_cast<std::size_t>(sets) + 1);
   const auto states = [&](std::int64_t set) {
@@ -139,7 +139,7 @@ RunFaults RowProgram::run(const LoopNest& nest, std::span<const std::uint64_t> s
   const bool several = boxes.row_tiles > 1 || (!boxes.whole && boxes.column_tiles > 1);
   const bool shared = work >= worth_threads_ns && several && runtime::claim_shared_work() && threads_now() > 1;
   if (!shared) {
-    const runtime::DefaultFloats floats;
+    const runtime::DefaultFloatEnvironment floats;
     runtime::per_thread<RowWorker>().run_rows(job, 0, boxes.row_tiles);
   } else if (const std::int64_t most = std::min(tasks, 8 * threads_now()); boxes.whole || boxes.row_tiles >= most) {
     share(boxes.row_tiles, std::min(boxes.row_tiles, most),

@@ -20,7 +20,7 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 constexpr std::int64_t panel_tile = 256;  // elements of a row of a panel
-constexpr int most_variants = 16;
+constexpr int max_variants = 16;
 
 std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   return std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile});
@@ -55,7 +55,7 @@ struct TileProgram::Impl {
           layout.accesses[k] = Access::Packed;
     if (const Steps* found = find(layout.uniform)) return *found;
     // Past this number of variants, one more with all leaves packed serves all other nests.
-    if (variants.load(std::memory_order_relaxed) >= most_variants) {
+    if (variants.load(std::memory_order_relaxed) >= max_variants) {
       const UniformLeaves packed{};
       if (const Steps* found = find(packed)) {
         pack_uniform(layout);
@@ -63,7 +63,7 @@ struct TileProgram::Impl {
       }
     }
     const runtime::ForkSafeLock lock(adding);
-    if (variants.load(std::memory_order_relaxed) >= most_variants) pack_uniform(layout);
+    if (variants.load(std::memory_order_relaxed) >= max_variants) pack_uniform(layout);
     const Steps* found = find(layout.uniform);
     return found != nullptr ? *found : add(layout.uniform);
   }
@@ -114,7 +114,7 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   const Job job{steps, nest, layout, row_table(), scalars.data(), tile_of(steps, layout), far, faults};
   const std::int64_t tiles = job.tiles();
   const auto run_tiles = [&](std::int64_t first, std::int64_t last) {
-    const runtime::DefaultFloats floats;
+    const runtime::DefaultFloatEnvironment floats;
     runtime::per_thread<Worker>().run(job, first, last);
   };
   const double work = static_cast<double>(nest.numel) * steps.nanoseconds;

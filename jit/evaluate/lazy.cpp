@@ -123,7 +123,7 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
     t.compute = DType::Float64;
     if (t.result == DType::Float32) t.result = DType::Float64;
   }
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   std::array<Value, max_arity> values;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType to = info(op).rule == DTypeRule::Select && i == 0 ? DType::Bool : t.compute;

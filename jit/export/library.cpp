@@ -171,7 +171,7 @@ Exported write_library(const Library& library) {
 namespace sinter::inline v1::jit {
 
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   const exporting::Compile compile = [](const runtime::KernelSource& source, const std::string& architecture) {
     if (architecture.starts_with("sm_")) return runtime::nvrtc_report(source, architecture);
     runtime::KernelReport text;

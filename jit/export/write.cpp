@@ -6,7 +6,7 @@
 #include <iterator>
 #include <system_error>
 
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include <runtime/text.hpp>
 #include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
@@ -37,14 +37,14 @@ void Exported::write(const std::string& folder) const {
   std::size_t bytes = 0;
   for (const auto& [name, text] : files) bytes += text.size();
   try {
-    std::deque<runtime::Replacement> written;
+    std::deque<runtime::AtomicFileWriter> written;
     for (const auto& [name, text] : files) {
       const fs::path path = fs::path(folder) / name;
       if (has_text(path, text)) continue;  // what depends on it need not be built again
       written.emplace_back(path).write(text);
       written.back().finish();
     }
-    for (runtime::Replacement& file : written) file.commit();
+    for (runtime::AtomicFileWriter& file : written) file.commit();
   } catch (const FormatError& e) {
     throw Error(fmt::format("{}. Name a folder that you may write to, with room for {} bytes", e.what(), bytes));
   }

@@ -148,7 +148,7 @@ Operand Graph::cast(Operand a, DType dtype) {
   check_conversion(n.dtype, dtype);
   if (is_complex(dtype)) return cast_to_complex(a, dtype);
   if (n.op == Op::constant) {
-    const runtime::DefaultFloats floats;
+    const runtime::DefaultFloatEnvironment floats;
     const std::uint64_t bits = convert_bits(n.attribute, n.dtype, dtype);
     const bool rounds = is_stored_only(dtype) && convert_bits(bits, dtype, n.dtype) != n.attribute;
     if (!rounds || category(dtype) != Category::Float) return constant(dtype, bits);

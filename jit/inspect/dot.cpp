@@ -77,8 +77,8 @@ std::string to_dot(const Graph& graph, std::span<runtime::TensorImpl* const> lea
 }
 
 std::string to_dot(const Recorded& expression) {
-  const runtime::DefaultFloats floats;  // constants are folded, and printed
-  (void)inspect(expression);            // throws what an evaluation would
+  const runtime::DefaultFloatEnvironment floats;  // constants are folded, and printed
+  (void)inspect(expression);                      // throws what an evaluation would
   return to_dot(simplify(expression.graph), expression.leaves);
 }
 

@@ -178,7 +178,7 @@ class Explanation {
 std::string words_of(const report::Report& report) { return Explanation(report).text(); }
 
 std::string explain(const Recorded& expression) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   return words_of(report::report_of(expression));
 }
 

@@ -121,14 +121,14 @@ struct Strip {
   }
 };
 
-constexpr std::int64_t most_columns = 64;
+constexpr std::int64_t max_columns = 64;
 using OneLine = std::integral_constant<std::int64_t, 1>;
 using FourLines = std::integral_constant<std::int64_t, 4>;
 
 template <class Width>
-inline constexpr std::int64_t most_lines = most_columns;
+inline constexpr std::int64_t max_lines = max_columns;
 template <std::int64_t lines>
-inline constexpr std::int64_t most_lines<std::integral_constant<std::int64_t, lines>> = lines;
+inline constexpr std::int64_t max_lines<std::integral_constant<std::int64_t, lines>> = lines;
 
 template <class Op>
 class Scanner {
@@ -154,7 +154,7 @@ class Scanner {
   template <class F>
   static void for_each_group(std::int64_t units, std::int64_t at_once, F f) {
     runtime::run_parts((units + at_once - 1) / at_once, [=](std::int64_t part) {
-      const runtime::DefaultFloats floats;
+      const runtime::DefaultFloatEnvironment floats;
       f(part * at_once, std::min((part + 1) * at_once, units));
     });
   }
@@ -162,7 +162,7 @@ class Scanner {
   /// If `started`, `states` are those before the lines; afterwards they are those up to the lines' ends.
   template <bool writes, class Width>
   void scan_strip(const Strip& s, Width width, State* states, bool started) const {
-    State now[most_lines<Width>] = {};  // which no result that is written can be
+    State now[max_lines<Width>] = {};  // which no result that is written can be
     const T* const x = x_ + s.first;
     if (started) std::copy_n(states, static_cast<std::int64_t>(width), now);
     for (std::int64_t i = 0; i < s.length; ++i, started = true)
@@ -190,15 +190,15 @@ class Scanner {
   }
 
   void scan_columns() const {
-    const std::int64_t strips = (lines_.inner + most_columns - 1) / most_columns;
-    const std::int64_t columns = std::min(lines_.inner, most_columns);
+    const std::int64_t strips = (lines_.inner + max_columns - 1) / max_columns;
+    const std::int64_t columns = std::min(lines_.inner, max_columns);
     const std::int64_t at_once = std::max<std::int64_t>(1, scan_part / (lines_.length * columns));
     for_each_group(lines_.outer * strips, at_once, [=, this](std::int64_t first, std::int64_t end) {
-      State states[most_columns];
+      State states[max_columns];
       for (std::int64_t unit = first; unit < end; ++unit) {
-        const std::int64_t column = unit % strips * most_columns;
+        const std::int64_t column = unit % strips * max_columns;
         const Strip s{unit / strips * lines_.length * lines_.inner + column, lines_.length, lines_.inner, 1, 0, 0};
-        scan_strip<true>(s, std::min(lines_.inner - column, most_columns), states, false);
+        scan_strip<true>(s, std::min(lines_.inner - column, max_columns), states, false);
       }
     });
   }

@@ -87,7 +87,7 @@ T sum(T a, T b) noexcept {
 
 void scatter(std::byte* to, DType dtype, const Shape& over, const Shape& own, std::span<const Index> indices,
              const Values& values, Write how) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   const ScatterRows rows{over, own, indices, values.strides};
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     T* const x = reinterpret_cast<T*>(to);

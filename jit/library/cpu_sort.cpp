@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t sort_part = 1 << 16;  // elements per task: about a millisecond
 constexpr std::int64_t short_row = 512;      // up to here comparison sorts are faster than radix passes
-constexpr std::int64_t most_in_heap = 1024;  // elements to select, if the row is many times longer
+constexpr std::int64_t max_in_heap = 1024;   // elements to select, if the row is many times longer
 
 template <class T>
 struct SortRow {
@@ -175,7 +175,7 @@ void sort_rows(const RowArray& rows, bool descending, std::int64_t first, T* val
   const auto results = [=](std::int64_t r, const SortRow<T>& row, const Entry* found) {
     write_results(row, found, first, values ? values + r * first : nullptr, indices + r * first);
   };
-  if (first <= most_in_heap && first * 32 <= rows.length) {
+  if (first <= max_in_heap && first * 32 <= rows.length) {
     for_each_row(
         rows, [] { return std::vector<Entry>(); },
         [&](std::int64_t r, std::vector<Entry>& heap) {

@@ -22,8 +22,7 @@ using runtime::TensorRef;
 
 constexpr std::int64_t warp = 32;
 constexpr std::int64_t shortest_part = 512;  // elements: with fewer, launch overhead dominates
-constexpr std::int64_t most_parts =
-    1 << 14;  // warps: more than a GPU runs at once; their counts are copied to the host
+constexpr std::int64_t max_parts = 1 << 14;  // warps: more than a GPU runs at once; their counts are copied to the host
 
 constexpr std::string_view count_text = R"(struct sinter_count_true_params {
   unsigned* counts;
@@ -127,7 +126,7 @@ std::int64_t blocks_for(std::int64_t n, const MaskCounts& parts) noexcept {
 }  // namespace
 
 MaskCounts count_true(const TensorImpl& mask) {
-  const std::int64_t n = mask.numel, even = (n + most_parts - 1) / most_parts;
+  const std::int64_t n = mask.numel, even = (n + max_parts - 1) / max_parts;
   MaskCounts parts{std::max(shortest_part, (even + warp - 1) / warp * warp), 0, {}};
   const std::int64_t count = (n + parts.length - 1) / parts.length;
   std::vector<std::uint32_t> found(static_cast<std::size_t>(count));

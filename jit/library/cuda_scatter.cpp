@@ -85,7 +85,7 @@ void write_at(const runtime::TensorImpl& x, const runtime::TensorImpl& places, c
                                  values.numel == places.numel ? 1u : 0u,
                                  runtime::fault_code(fault, true)};
   const runtime::Use uses[] = {{x.buffer.get(), true}, {places.buffer.get(), false}, {values.buffer.get(), false}};
-  kernel.launch(x.device, std::min(blocks, LibraryKernel::most_blocks), words, 4, uses);
+  kernel.launch(x.device, std::min(blocks, LibraryKernel::max_blocks), words, 4, uses);
 }
 
 }  // namespace sinter::inline v1::jit::cuda

@@ -150,7 +150,7 @@ void make_keys(const SortJob& job, const TensorImpl& keys) {
   const std::uint64_t words[] = {address(keys), address(job.x), job.flip, word(job.x.numel)};
   const runtime::Use uses[] = {use_of(&keys, true), use_of(&job.x, false)};
   kernel(Step::Keys, job.x.dtype)
-      .launch(job.x.device, std::min(blocks_for(job.x.numel), LibraryKernel::most_blocks), words, 2, uses);
+      .launch(job.x.device, std::min(blocks_for(job.x.numel), LibraryKernel::max_blocks), words, 2, uses);
 }
 
 /// Returns which buffer holds the sorted ones.
@@ -201,7 +201,7 @@ void gather(const SortJob& job, const TensorImpl& keys, const TensorImpl& positi
   const runtime::Use uses[] = {use_of(job.values, true), use_of(&job.indices, true), use_of(&job.x, false),
                                use_of(&keys, false),     use_of(&positions, false),  use_of(job.origins, false)};
   kernel(Pass::Gather, size_of(job.x.dtype))
-      .launch(job.x.device, std::min(blocks_for(job.rows() * job.first), LibraryKernel::most_blocks), words, 6, uses);
+      .launch(job.x.device, std::min(blocks_for(job.rows() * job.first), LibraryKernel::max_blocks), words, 6, uses);
 }
 
 void sort_by_digits(const SortJob& job) {

@@ -37,7 +37,7 @@ void* LibraryKernel::function(Device device) const {
 
 void LibraryKernel::launch(Device device, std::int64_t blocks, std::span<const std::uint64_t> words, unsigned pointers,
                            std::span<const runtime::Use> uses) const {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   const Reading reading;
   void* const loaded = function(device);
   const runtime::DependencyGuard ordered(device, uses);

@@ -18,7 +18,7 @@ class LibraryKernel {
  public:
   static constexpr unsigned block_threads = 256;
   /// Past this many blocks, threads process several elements if the kernel supports it.
-  static constexpr std::int64_t most_blocks = 1 << 16;
+  static constexpr std::int64_t max_blocks = 1 << 16;
 
   /// `text` defines the struct of the parameters and the kernel, and may use what prelude/*.cuh defines.
   LibraryKernel(std::string name, const std::string& text);

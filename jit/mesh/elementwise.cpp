@@ -49,8 +49,8 @@ struct ShardedOperand {
   TensorImpl view;    // like `of`, without the buffer
 };
 /// Kernels with more operands take the general path.
-constexpr std::size_t most_operands = 17;
-using ShardedOperands = boost::container::static_vector<ShardedOperand, most_operands>;
+constexpr std::size_t max_operands = 17;
+using ShardedOperands = boost::container::static_vector<ShardedOperand, max_operands>;
 
 void set_operand(ShardedOperand& p, const TensorImpl& t, int along, std::int64_t rows) {
   p.shards = shards_of(t), p.of = &t;
@@ -171,8 +171,8 @@ bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call) {
   if (!call.runs || compiled.reshapes() || compiled.outputs() != 1 || !compiled.arrays(0).empty()) return false;
   const ReadyPlan& plan = compiled.together();
   if (plan.kernels.size() != 1 || compiled.leaves(0).empty()) return false;
-  if (plan.plan.kernels[0].inputs.size() >= most_operands) return false;
-  const runtime::DefaultFloats floats;
+  if (plan.plan.kernels[0].inputs.size() >= max_operands) return false;
+  const runtime::DefaultFloatEnvironment floats;
   if (compiled.limits_scalars()) check_scalars(compiled, call.scalars);
   const Shape shape = output_shape(compiled, 0, call.leaves);
   const int along = common_axis(compiled, call, shape);

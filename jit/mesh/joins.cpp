@@ -98,7 +98,7 @@ class Join {
         subject_(subject_of(n, operand, axis, expression)) {}
 
   TensorRef sum(RankParts parts, const Shape& shape) const {
-    if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::Combine::Sum);
+    if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::ReduceOp::Sum);
     return with_shape(*runtime::replicated_over(std::move(parts), mesh_), shape);
   }
 

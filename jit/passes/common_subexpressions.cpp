@@ -131,12 +131,12 @@ Graph eliminate_common_subexpressions(const Graph& graph) {
 }
 
 EqualScalars::EqualScalars(const Graph& graph, const std::set<std::uint32_t>& vary) {
-  constexpr std::size_t most_comparisons = 120;  // per evaluation
+  constexpr std::size_t max_comparisons = 120;  // per evaluation
   std::size_t comparisons = 0;
   for (std::vector<std::uint32_t>& group : EqualPositions(graph).groups()) {
     std::erase_if(group, [&](std::uint32_t number) { return vary.contains(number); });
     const std::size_t of_group = group.size() * (group.size() - 1) / 2;
-    if (group.size() < 2 || comparisons + of_group > most_comparisons) continue;
+    if (group.size() < 2 || comparisons + of_group > max_comparisons) continue;
     comparisons += of_group;
     const auto begin = static_cast<std::uint8_t>(compared_.size());
     for (const std::uint32_t number : group) compared_.push_back({number, begin});

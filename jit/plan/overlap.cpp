@@ -62,12 +62,13 @@ class StrideSums {
   }
   static std::int64_t floor_divide(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0); }
 
-  static constexpr int most_dims = 2 * max_ndim + 1;  // the dims of two arrays, and the bytes of an element
+  static constexpr int max_searched_dims = 2 * max_ndim + 1;  // the dims of two arrays, and the bytes of an element
 
   int ndim_ = 0;
   int trials_;
-  Dim dims_[most_dims];
-  std::int64_t least_[most_dims + 1], most_[most_dims + 1];  // bounds of the sum over dims d, d + 1, ...
+  Dim dims_[max_searched_dims];
+  std::int64_t least_[max_searched_dims + 1],
+      most_[max_searched_dims + 1];  // bounds of the sum over dims d, d + 1, ...
 };
 
 /// Whether two arrays, whose first elements are `apart` bytes apart, have a byte in common. Counts in elements instead

@@ -187,7 +187,7 @@ void multiply_as(DType dtype, TensorImpl& out, TensorImpl& a, TensorImpl& b, Ten
 
 /// For nonzero factors.
 void multiply_arrays(TensorImpl& out, TensorImpl& a, TensorImpl& b, TensorImpl* added, const MatrixProduct& factors) {
-  const DType dtype = runtime::backend(out.device).multiplied_as(factors.dtype);
+  const DType dtype = runtime::backend(out.device).product_dtype(factors.dtype);
   if (dtype != factors.dtype) return multiply_as(dtype, out, a, b, added, factors);
   if (is_writable(out, a, b)) return multiply_into(out, a, b, added, factors);
   const TensorRef made = runtime::empty(out.shape, out.dtype, out.device);

@@ -13,7 +13,7 @@ namespace sinter::inline v1::jit {
 namespace {
 
 /// The number of most recent groups that a reduction or an output is tried with: trying all would take quadratic time.
-constexpr std::size_t most_tried = 64;
+constexpr std::size_t max_tried = 64;
 
 void merge(GroupSet& into, const GroupSet& from) {
   if (from.empty()) return;
@@ -219,7 +219,7 @@ std::size_t RowGroups::group_for(NodeId id, const Closure& needs, const std::vec
   std::vector<std::int64_t> key{axes};
   key.insert(key.end(), shape(from).begin(), shape(from).end());
   std::vector<std::size_t>& alike = alike_[key];
-  for (std::size_t i = alike.size() - std::min(alike.size(), most_tried); i < alike.size(); ++i)
+  for (std::size_t i = alike.size() - std::min(alike.size(), max_tried); i < alike.size(); ++i)
     if (joins(alike[i], from, state(from).after, needs, inputs)) return alike[i];
   alike.push_back(groups_.size());
   groups_.push_back({.domain = shape(from), .axes = axes});
@@ -270,7 +270,7 @@ std::vector<std::size_t> RowGroups::groups_for(NodeId output) const {
 /// Assigns an output to a group's kernel if one can compute it; otherwise an elementwise kernel computes it at the end.
 void RowGroups::place_output(std::size_t number) {
   const std::vector<std::size_t> groups = groups_for(output(number));
-  const std::size_t tried = std::min(groups.size(), most_tried);
+  const std::size_t tried = std::min(groups.size(), max_tried);
   for (std::size_t i = 1; i <= tried; ++i)
     if (place_output_in(groups[groups.size() - i], number)) return;
   rest_.push_back(number);

@@ -58,7 +58,7 @@ bool equal(CompiledGraphKey a, const std::vector<std::uint16_t>& b) noexcept {
 }
 
 /// Past this many compiled graphs without a type, which lazy expressions make, the older half of them is dropped.
-constexpr std::size_t most_of_no_type = 1024;
+constexpr std::size_t max_untyped = 1024;
 
 struct Kept {
   std::shared_ptr<const CompiledGraph> compiled;
@@ -259,7 +259,7 @@ std::shared_ptr<const CompiledGraph> compiled_graph_for(Graph recorded, bool eag
   auto made = std::make_shared<const CompiledGraph>(std::move(recorded), eager);
   r.by_hash.emplace(key, Kept{made, of_type, ++r.uses});
   r.of_no_type += !of_type;
-  if (r.of_no_type > most_of_no_type) dropped = drop_older_half(r);
+  if (r.of_no_type > max_untyped) dropped = drop_older_half(r);
   return made;
 }
 

@@ -387,7 +387,7 @@ void run_all(const CompiledGraph& compiled, const Call& call) {
 }  // namespace
 
 void run(const CompiledGraph& compiled, const Call& call) {
-  const runtime::DefaultFloats floats;  // scalars are converted
+  const runtime::DefaultFloatEnvironment floats;  // scalars are converted
   if (compiled.limits_scalars()) check_scalars(compiled, call.scalars);
   run_all(compiled, call);
   if (call.faulted) [[unlikely]]

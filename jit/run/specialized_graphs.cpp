@@ -7,7 +7,7 @@ namespace sinter::inline v1::jit {
 namespace {
 
 /// Patterns that are remembered; for further patterns an existing graph runs.
-constexpr int most_patterns = 8;
+constexpr int max_patterns = 8;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ const CompiledGraph& SpecializedGraphs::choose(const CompiledGraph& general, con
   const Specialization* known = find(pattern);
   if (known && !known->seen_once) return known->compiled ? *known->compiled : general;
   if (first || known) return add(general, pattern);
-  if (runs && patterns_.load(std::memory_order_relaxed) < most_patterns) remember(pattern);
+  if (runs && patterns_.load(std::memory_order_relaxed) < max_patterns) remember(pattern);
   return nearest(general, pattern);
 }
 
@@ -43,7 +43,7 @@ const CompiledGraph& SpecializedGraphs::nearest(const CompiledGraph& general,
 
 void SpecializedGraphs::remember(const EqualScalars::Pattern& pattern) const {
   const runtime::ForkSafeLock lock(mutex_);
-  if (!find(pattern) && patterns_.load(std::memory_order_relaxed) < most_patterns) publish(pattern, true, nullptr);
+  if (!find(pattern) && patterns_.load(std::memory_order_relaxed) < max_patterns) publish(pattern, true, nullptr);
 }
 
 const CompiledGraph& SpecializedGraphs::add(const CompiledGraph& general, const EqualScalars::Pattern& pattern) const {

@@ -33,7 +33,7 @@ Call call_with_counts(CallKind kind, LocalArrays from, Counts counts) {
 Subject::Subject(std::span<const std::int64_t> numbers) noexcept : before_(std::exchange(subject, hash_of(numbers))) {}
 Subject::~Subject() { subject = before_; }
 
-Call all_reduce_call(LocalArrays arrays, Combine how) {
+Call all_reduce_call(LocalArrays arrays, ReduceOp how) {
   Call call = call_on(CallKind::AllReduce, arrays);
   call.how = static_cast<std::int64_t>(how);
   return call;
@@ -41,7 +41,7 @@ Call all_reduce_call(LocalArrays arrays, Combine how) {
 
 Call all_gather_call(LocalArrays from, Counts counts) { return call_with_counts(CallKind::AllGather, from, counts); }
 
-Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how) {
+Call reduce_scatter_call(LocalArrays from, Counts counts, ReduceOp how) {
   Call call = call_with_counts(CallKind::ReduceScatter, from, counts);
   call.how = static_cast<std::int64_t>(how);
   return call;
@@ -81,7 +81,7 @@ namespace {
 
 std::string describe_itself(const Call& c) {
   const auto elements = [&] { return fmt::format("{} {}", c.count, name(static_cast<DType>(c.dtype))); };
-  const auto how = [&] { return name(static_cast<Combine>(c.how)); };
+  const auto how = [&] { return name(static_cast<ReduceOp>(c.how)); };
   switch (c.kind) {
     case CallKind::AllReduce: return fmt::format("all_reduce, {}, of {}", how(), elements());
     case CallKind::AllGather: return fmt::format("all_gather of {} (counts #{:04x})", elements(), c.counts & 0xFFFF);

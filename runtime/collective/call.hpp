@@ -24,7 +24,7 @@ enum class CallKind : std::int64_t {
 struct Call {
   CallKind kind = CallKind::Barrier;
   std::int64_t dtype = 0;
-  std::int64_t how = 0;   // the Combine of a reduction
+  std::int64_t how = 0;   // the ReduceOp of a reduction
   std::int64_t from = 0;  // a rank: the root or the sender
   std::int64_t to = 0;
   std::int64_t count = 0;    // elements; for several shards the total
@@ -52,9 +52,9 @@ class Subject {
 using Counts = std::span<const std::int64_t>;
 
 /// Calls as requested, before they are checked; the dtype is that of the first array, if any.
-Call all_reduce_call(LocalArrays arrays, Combine how);
+Call all_reduce_call(LocalArrays arrays, ReduceOp how);
 Call all_gather_call(LocalArrays from, Counts counts);
-Call reduce_scatter_call(LocalArrays from, Counts counts, Combine how);
+Call reduce_scatter_call(LocalArrays from, Counts counts, ReduceOp how);
 Call broadcast_call(LocalArrays arrays, int root);
 Call send_call(const TensorRef& own, int from, int to);
 

@@ -15,16 +15,16 @@ std::unique_ptr<Communicator> make_loopback(std::vector<Device> devices);
 std::unique_ptr<Communicator> make_nccl(const std::vector<Device>& devices);
 
 /// The processes that mpirun started.
-struct World {
+struct RankTable {
   int process = 0;           // number of this process
   std::vector<Device> all;   // process by process, with each process's own names
   int first = 0, local = 1;  // ranks of this process
 };
 /// Starts MPI if mpirun started this process; otherwise the world is this process alone. Collective. Throws
 /// DeviceError.
-const World& world();
+const RankTable& world();
 
 /// Over the ranks of world(): MPI through host memory for CPUs and virtual GPUs, NCCL started by MPI for real GPUs.
-std::unique_ptr<Communicator> make_world_communicator(const World& world);
+std::unique_ptr<Communicator> make_world_communicator(const RankTable& world);
 
 }  // namespace sinter::inline v1::runtime

@@ -73,11 +73,11 @@ T minimum(T a, T b) {
 
 /// Calls f with the reduction's binary operator.
 template <class T, class F>
-void with_operation(Combine how, F f) {
-  if (how == Combine::Sum) return f([](T a, T b) { return sum(a, b); });
+void with_operation(ReduceOp how, F f) {
+  if (how == ReduceOp::Sum) return f([](T a, T b) { return sum(a, b); });
   if constexpr (!is_complex_v<T>) {
-    if (how == Combine::Product) return f([](T a, T b) { return product(a, b); });
-    if (how == Combine::Maximum) return f([](T a, T b) { return maximum(a, b); });
+    if (how == ReduceOp::Product) return f([](T a, T b) { return product(a, b); });
+    if (how == ReduceOp::Maximum) return f([](T a, T b) { return maximum(a, b); });
     return f([](T a, T b) { return minimum(a, b); });
   }
 }
@@ -88,13 +88,13 @@ constexpr std::int64_t part_size = 1 << 15;  // elements: several such parts of 
 template <class F>
 void in_parts(std::int64_t count, F f) {
   run_parts((count + part_size - 1) / part_size, [&](std::int64_t part) {
-    const DefaultFloats as_everywhere;
+    const DefaultFloatEnvironment as_everywhere;
     f(part * part_size, std::min(count, (part + 1) * part_size));
   });
 }
 
 template <class T, class Wide>
-void combine_as(Combine how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count) {
+void combine_as(ReduceOp how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count) {
   const auto element = [&](std::size_t array, std::int64_t i) {
     return static_cast<Wide>(element_at(reinterpret_cast<const T*>(from[array]) + i));
   };
@@ -110,7 +110,7 @@ void combine_as(Combine how, std::byte* to, std::span<const std::byte* const> fr
 
 }  // namespace
 
-void combine(DType dtype, Combine how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count) {
+void combine(DType dtype, ReduceOp how, std::byte* to, std::span<const std::byte* const> from, std::int64_t count) {
   visit(dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>)
       combine_as<T, float>(how, to, from, count);

@@ -57,14 +57,14 @@ Types types_of(DType dtype) {
 }
 
 /// Combines the accumulator r with the next element, x. NaN in either gives NaN.
-std::string_view expression_of(Combine how) {
+std::string_view expression_of(ReduceOp how) {
   constexpr std::string_view all[] = {"r + x", "r * x", "r < x || x != x ? x : r", "r > x || x != x ? x : r"};
   return all[static_cast<std::size_t>(how)];
 }
 
 /// The kernel, compiled once per device and kept.
-void* function_for(GpuBackend& gpu, DType dtype, Combine how) {
-  using Key = std::tuple<int, DType, Combine>;
+void* function_for(GpuBackend& gpu, DType dtype, ReduceOp how) {
+  using Key = std::tuple<int, DType, ReduceOp>;
   static constinit ForkLocal<std::mutex> mutex;
   static constinit NoDestructor<std::map<Key, Function>> functions;
   const std::lock_guard lock(mutex.get());  // possibly for long: the compiler runs
@@ -78,7 +78,7 @@ void* function_for(GpuBackend& gpu, DType dtype, Combine how) {
 
 }  // namespace
 
-KernelSource combine_kernel(DType dtype, Combine how) {
+KernelSource combine_kernel(DType dtype, ReduceOp how) {
   const Types t = types_of(dtype);
   const std::string entry = fmt::format("combine_{}_{}", name(dtype), name(how));
   return {entry, fmt::format(R"(struct Params {{
@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(256) {3}(const __grid_constant__ Pa
                              t.stored, t.wide, t.conversions, entry, expression_of(how))};
 }
 
-void combine_on_gpu(GpuBackend& gpu, DType dtype, Combine how, std::byte* to, const std::byte* from,
+void combine_on_gpu(GpuBackend& gpu, DType dtype, ReduceOp how, std::byte* to, const std::byte* from,
                     std::int64_t arrays, std::int64_t count) {
   if (count == 0) return;
   constexpr std::int64_t block = 256;

@@ -24,9 +24,9 @@ class Loopback final : public Communicator {
   int first() const noexcept override { return 0; }
   int local() const noexcept override { return ranks_.size(); }
 
-  void all_reduce(LocalArrays arrays, Combine how) override;
+  void all_reduce(LocalArrays arrays, ReduceOp how) override;
   void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) override;
-  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) override;
+  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) override;
   void broadcast(LocalArrays arrays, int root) override;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) override;
   void barrier() override {}
@@ -34,7 +34,7 @@ class Loopback final : public Communicator {
 
  private:
   template <class F>
-  void combine_blocks(LocalArrays from, std::int64_t first, std::int64_t count, Combine how, F deliver);
+  void combine_blocks(LocalArrays from, std::int64_t first, std::int64_t count, ReduceOp how, F deliver);
   void transfer(const TensorImpl& to, std::int64_t to_first, const TensorImpl& from, std::int64_t from_first,
                 std::int64_t count);
   void count_message(Device from, Device to, std::size_t bytes) noexcept;
@@ -52,7 +52,7 @@ void Loopback::count_message(Device from, Device to, std::size_t bytes) noexcept
 
 /// Reduces elements [first, first + count) and calls deliver(first element, elements, host) for each block.
 template <class F>
-void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t count, Combine how, F deliver) {
+void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t count, ReduceOp how, F deliver) {
   if (count == 0) return;
   const DType dtype = from[0]->dtype;
   const std::size_t size = size_of(dtype), block = static_cast<std::size_t>(std::min(count, block_size));
@@ -72,7 +72,7 @@ void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t
   for (const TensorRef& array : from) count_message(array->device, Device(), static_cast<std::size_t>(count) * size);
 }
 
-void Loopback::all_reduce(LocalArrays arrays, Combine how) {
+void Loopback::all_reduce(LocalArrays arrays, ReduceOp how) {
   ranks_.all_reduce(arrays, how);
   if (size() == 1) return;
   const std::lock_guard lock(calls_.get());
@@ -84,7 +84,7 @@ void Loopback::all_reduce(LocalArrays arrays, Combine how) {
   for (const TensorRef& array : arrays) count_message(Device(), array->device, bytes_of(*array));
 }
 
-void Loopback::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) {
+void Loopback::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) {
   ranks_.reduce_scatter(from, to, counts, how);
   const std::lock_guard lock(calls_.get());
   const std::size_t element = size_of(from[0]->dtype);

@@ -26,7 +26,8 @@ std::int64_t sum(Counts counts) { return std::accumulate(counts.begin(), counts.
 
 class Mpi final : public Communicator {
  public:
-  explicit Mpi(const World& world) : processes_(Processes::get()), ranks_("MPI", world.all, world.first, world.local) {
+  explicit Mpi(const RankTable& world)
+      : processes_(Processes::get()), ranks_("MPI", world.all, world.first, world.local) {
     const std::lock_guard lock(processes_.mutex());
     const Call setup{.kind = CallKind::Setup, .count = ranks_.size()};
     const std::int64_t local = world.local;
@@ -39,9 +40,9 @@ class Mpi final : public Communicator {
   int first() const noexcept override { return ranks_.first(); }
   int local() const noexcept override { return ranks_.local(); }
 
-  void all_reduce(LocalArrays arrays, Combine how) override;
+  void all_reduce(LocalArrays arrays, ReduceOp how) override;
   void all_gather(LocalArrays from, LocalArrays to, Counts counts) override;
-  void reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combine how) override;
+  void reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) override;
   void broadcast(LocalArrays arrays, int root) override;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) override;
   void barrier() override;
@@ -53,7 +54,7 @@ class Mpi final : public Communicator {
   template <class F>
   void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f,
                  int peer = Processes::of_all);
-  void combine_local(LocalArrays arrays, Combine how, std::byte* to) const;
+  void combine_local(LocalArrays arrays, ReduceOp how, std::byte* to) const;
   void gather_shards(Exchange& e, const Call& call, std::byte* all, Counts counts);
   const std::byte* reduce_shards(Exchange& e, const Call& call, std::byte* all, Counts counts);
   void count_message(std::size_t bytes) noexcept {
@@ -105,7 +106,7 @@ void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const cha
 }
 
 /// `to` becomes the reduction of this process's arrays.
-void Mpi::combine_local(LocalArrays arrays, Combine how, std::byte* to) const {
+void Mpi::combine_local(LocalArrays arrays, ReduceOp how, std::byte* to) const {
   const DType dtype = arrays[0]->dtype;
   constexpr std::int64_t block = 1 << 18;
   const std::int64_t count = arrays[0]->numel;
@@ -122,7 +123,7 @@ void Mpi::combine_local(LocalArrays arrays, Combine how, std::byte* to) const {
   }
 }
 
-void Mpi::all_reduce(LocalArrays arrays, Combine how) {
+void Mpi::all_reduce(LocalArrays arrays, ReduceOp how) {
   const std::lock_guard lock(processes_.mutex());
   const Call call = all_reduce_call(arrays, how);
   processes_.exchange([&](Exchange& e) {
@@ -174,7 +175,7 @@ const std::byte* Mpi::reduce_shards(Exchange& e, const Call& call, std::byte* al
   const DType wide = accumulation_dtype(static_cast<DType>(call.dtype));
   const std::size_t size = size_of(wide);
   const mpi::Datatype type = processes_.element(size);
-  const mpi::Op op = processes_.operation(wide, static_cast<Combine>(call.how));
+  const mpi::Op op = processes_.operation(wide, static_cast<ReduceOp>(call.how));
   const Shares shards = per_process(counts);
   const Share own = shards[static_cast<std::size_t>(processes_.process())];
   if (call.count <= mpi_part_size.load()) {
@@ -218,7 +219,7 @@ void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   });
 }
 
-void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combine how) {
+void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) {
   const std::lock_guard lock(processes_.mutex());
   const Call call = reduce_scatter_call(from, counts, how);
   processes_.exchange([&](Exchange& e) {
@@ -308,7 +309,7 @@ void Mpi::barrier() {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_mpi(const World& world) { return std::make_unique<Mpi>(world); }
+std::unique_ptr<Communicator> make_mpi(const RankTable& world) { return std::make_unique<Mpi>(world); }
 void set_mpi_part(std::int64_t elements) noexcept { mpi_part_size = elements; }
 
 }  // namespace sinter::inline v1::runtime

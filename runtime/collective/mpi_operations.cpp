@@ -7,20 +7,21 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-constexpr std::size_t ways = 4;  // the number of Combine values
+constexpr std::size_t reduce_op_count = 4;  // the number of ReduceOp values
 
 template <std::size_t Index>
 void combine_elements(void* in, void* in_out, int* count, mpi::Datatype*) {
   std::byte* const result = static_cast<std::byte*>(in_out);
   const std::byte* const both[] = {result, static_cast<const std::byte*>(in)};
-  combine(static_cast<DType>(Index / ways), static_cast<Combine>(Index % ways), result, both, *count);
+  combine(static_cast<DType>(Index / reduce_op_count), static_cast<ReduceOp>(Index % reduce_op_count), result, both,
+          *count);
 }
 
 template <std::size_t... Index>
 constexpr auto functions_of(std::index_sequence<Index...>) {
   return std::array<mpi::UserFunction, sizeof...(Index)>{&combine_elements<Index>...};
 }
-constexpr auto functions = functions_of(std::make_index_sequence<dtype_count * ways>());
+constexpr auto functions = functions_of(std::make_index_sequence<dtype_count * reduce_op_count>());
 static_assert(functions.size() <= 64);
 
 }  // namespace
@@ -34,8 +35,8 @@ mpi::Datatype Processes::element(std::size_t bytes) {
   return type;
 }
 
-mpi::Op Processes::operation(DType dtype, Combine how) {
-  const std::size_t index = static_cast<std::size_t>(dtype) * ways + static_cast<std::size_t>(how);
+mpi::Op Processes::operation(DType dtype, ReduceOp how) {
+  const std::size_t index = static_cast<std::size_t>(dtype) * reduce_op_count + static_cast<std::size_t>(how);
   mpi::Op& op = operations_.at(index);
   constexpr int commutes = 1;  // bit for bit: combine.hpp
   if (!op) check({.kind = CallKind::Setup}, "MPI_Op_create", mpi_.MPI_Op_create(functions[index], commutes, &op));

@@ -30,12 +30,12 @@ struct Native {
 };
 
 /// nullopt if NCCL lacks the dtype, rounds 16-bit floats at each addition, or ignores NaNs.
-std::optional<Native> native(DType dtype, Combine how) {
+std::optional<Native> native(DType dtype, ReduceOp how) {
   constexpr int ops[] = {nccl::sum, nccl::product, nccl::maximum, nccl::minimum};
   const int op = ops[static_cast<std::size_t>(how)];
-  const bool adds = how == Combine::Sum, arithmetic = adds || how == Combine::Product;
+  const bool adds = how == ReduceOp::Sum, arithmetic = adds || how == ReduceOp::Product;
   switch (dtype) {
-    case DType::Bool: return Native{nccl::uint8, adds || how == Combine::Maximum ? nccl::maximum : nccl::minimum};
+    case DType::Bool: return Native{nccl::uint8, adds || how == ReduceOp::Maximum ? nccl::maximum : nccl::minimum};
     case DType::UInt8: return Native{nccl::uint8, op};
     case DType::Int8: return Native{nccl::int8, op};
     case DType::Int32: return Native{nccl::int32, op};
@@ -56,7 +56,7 @@ bool all_equal(Counts counts) { return std::ranges::adjacent_find(counts, std::n
 
 class Nccl final : public Communicator {
  public:
-  Nccl(const nccl::Library& library, const nccl::UniqueId& id, const World& world, Processes* processes,
+  Nccl(const nccl::Library& library, const nccl::UniqueId& id, const RankTable& world, Processes* processes,
        std::vector<std::int64_t> locals)
       : library_(library),
         ranks_("NCCL", world.all, world.first, world.local),
@@ -70,9 +70,9 @@ class Nccl final : public Communicator {
   int first() const noexcept override { return ranks_.first(); }
   int local() const noexcept override { return ranks_.local(); }
 
-  void all_reduce(LocalArrays arrays, Combine how) override;
+  void all_reduce(LocalArrays arrays, ReduceOp how) override;
   void all_gather(LocalArrays from, LocalArrays to, Counts counts) override;
-  void reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combine how) override;
+  void reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) override;
   void broadcast(LocalArrays arrays, int root) override;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) override;
   void barrier() override;
@@ -166,7 +166,7 @@ void Nccl::combine_shards(const Call& call, LocalArrays from, LocalArrays parcel
     for (int p = 0; in_place && p < own; ++p) place += bytes(p);
     const Use uses[] = {{parcels[i]->buffer.get(), false}, {to[i]->buffer.get(), true}};
     const DependencyGuard ordered(to[i]->device, uses);
-    combine_on_gpu(gpu(to[i]->device.index()), to[i]->dtype, static_cast<Combine>(call.how), to[i]->data + place,
+    combine_on_gpu(gpu(to[i]->device.index()), to[i]->dtype, static_cast<ReduceOp>(call.how), to[i]->data + place,
                    parcels[i]->data, size(), counts[static_cast<std::size_t>(own)]);
     to[i]->buffer->touch();
   }
@@ -194,7 +194,7 @@ void Nccl::spread_shards(const Call& call, LocalArrays arrays, Counts counts) {
   });
 }
 
-void Nccl::all_reduce(LocalArrays arrays, Combine how) {
+void Nccl::all_reduce(LocalArrays arrays, ReduceOp how) {
   const std::lock_guard lock(mutex());
   const Call call = all_reduce_call(arrays, how);
   const std::int64_t each = (call.count + size() - 1) / size();
@@ -219,7 +219,7 @@ void Nccl::all_reduce(LocalArrays arrays, Combine how) {
   });
 }
 
-void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Combine how) {
+void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) {
   const std::lock_guard lock(mutex());
   const Call call = reduce_scatter_call(from, counts, how);
   std::vector<TensorRef> parcels;
@@ -332,11 +332,11 @@ std::unique_ptr<Communicator> make_nccl(const std::vector<Device>& devices) {
   nccl::UniqueId id{};
   check_result(*library, "ncclGetUniqueId", library->ncclGetUniqueId(&id));
   const int n = static_cast<int>(devices.size());
-  return std::make_unique<Nccl>(*library, id, World{.process = 0, .all = devices, .first = 0, .local = n}, nullptr,
+  return std::make_unique<Nccl>(*library, id, RankTable{.process = 0, .all = devices, .first = 0, .local = n}, nullptr,
                                 std::vector<std::int64_t>{n});
 }
 
-std::unique_ptr<Communicator> make_nccl(const World& world, const nccl::Library& library) {
+std::unique_ptr<Communicator> make_nccl(const RankTable& world, const nccl::Library& library) {
   Processes& processes = Processes::get();
   nccl::UniqueId id{};
   std::vector<std::int64_t> locals;

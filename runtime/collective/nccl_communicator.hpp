@@ -8,6 +8,6 @@
 namespace sinter::inline v1::runtime {
 
 /// Over the ranks of several processes. Collective. Throws DeviceError, Error.
-std::unique_ptr<Communicator> make_nccl(const World& world, const nccl::Library& library);
+std::unique_ptr<Communicator> make_nccl(const RankTable& world, const nccl::Library& library);
 
 }  // namespace sinter::inline v1::runtime

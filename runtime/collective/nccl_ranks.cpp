@@ -114,7 +114,7 @@ void NcclRanks::group(const std::string& call, const std::function<nccl::Result(
   check(call, library_.ncclGroupStart());
   nccl::Result result = nccl::success;
   for (std::size_t i = 0; i < comms_.size() && (result == nccl::success || result == nccl::in_progress); ++i) {
-    const Current current(contexts_[i]);
+    const ContextGuard current(contexts_[i]);
     result = start(i);
   }
   const nccl::Result ended = library_.ncclGroupEnd();

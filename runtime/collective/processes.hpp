@@ -94,7 +94,7 @@ class Processes {
   /// The MPI type of elements of this many bytes.
   mpi::Datatype element(std::size_t bytes);
   /// combine() on such elements, as an MPI operation.
-  mpi::Op operation(DType dtype, Combine how);
+  mpi::Op operation(DType dtype, ReduceOp how);
 
  private:
   struct Start;

@@ -18,7 +18,7 @@ bool overlap(const TensorImpl& a, const TensorImpl& b) noexcept {
 
 }  // namespace
 
-std::string_view name(Combine how) noexcept {
+std::string_view name(ReduceOp how) noexcept {
   constexpr std::string_view names[] = {"sum", "product", "maximum", "minimum"};
   return names[static_cast<std::size_t>(how)];
 }
@@ -115,13 +115,13 @@ void Ranks::check_rank(std::string_view call, std::string_view role, int rank) c
       fmt::format("{}: rank {} {} does not exist; the ranks are 0 to {}", describe(call), rank, role, size() - 1));
 }
 
-void Ranks::check_combine(std::string_view call, DType dtype, Combine how) const {
-  if (is_complex(dtype) && how != Combine::Sum)
+void Ranks::check_combine(std::string_view call, DType dtype, ReduceOp how) const {
+  if (is_complex(dtype) && how != ReduceOp::Sum)
     throw DtypeError(
         fmt::format("{}: {} elements can only be summed; there is no {}", describe(call), name(dtype), name(how)));
 }
 
-void Ranks::all_reduce(LocalArrays arrays, Combine how) const {
+void Ranks::all_reduce(LocalArrays arrays, ReduceOp how) const {
   const std::string call = fmt::format("all_reduce, {},", name(how));
   check_arrays(call, "given", arrays);
   check_equal_sizes(call, arrays);
@@ -135,7 +135,7 @@ void Ranks::all_gather(LocalArrays from, LocalArrays to, std::span<const std::in
   check_equal_sizes("all_gather", to);
 }
 
-void Ranks::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) const {
+void Ranks::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) const {
   const std::string call = fmt::format("reduce_scatter, {},", name(how));
   check_arrays(call, "source", from);
   check_arrays(call, "target", to);

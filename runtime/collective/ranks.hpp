@@ -9,7 +9,7 @@
 namespace sinter::inline v1::runtime {
 
 /// "sum", "product", "maximum", "minimum".
-std::string_view name(Combine how) noexcept;
+std::string_view name(ReduceOp how) noexcept;
 
 /// Checks of a communicator's arguments, each named after its call. They throw DeviceError for arrays on other devices,
 /// DtypeError, ShapeError for wrong numbers of elements, IndexError for ranks that do not exist, otherwise Error.
@@ -23,9 +23,9 @@ class Ranks {
   Device operator[](int rank) const { return all_[static_cast<std::size_t>(rank)]; }
   bool is_local(int rank) const noexcept { return rank >= first_ && rank < first_ + local_; }
 
-  void all_reduce(LocalArrays arrays, Combine how) const;
+  void all_reduce(LocalArrays arrays, ReduceOp how) const;
   void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) const;
-  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) const;
+  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) const;
   void broadcast(LocalArrays arrays, int root) const;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) const;
 
@@ -42,7 +42,7 @@ class Ranks {
                     std::span<const std::int64_t> counts) const;
   void check_size(std::string_view call, const TensorImpl& array, int rank, std::int64_t wanted) const;
   void check_rank(std::string_view call, std::string_view role, int rank) const;
-  void check_combine(std::string_view call, DType dtype, Combine how) const;
+  void check_combine(std::string_view call, DType dtype, ReduceOp how) const;
 
   std::string communicator_;
   std::vector<Device> all_;

@@ -20,7 +20,7 @@ std::int64_t code_of(Device device) { return device.is_cpu() ? -1 : device.index
 Device device_of(std::int64_t code) { return code < 0 ? Device() : Device(code); }
 
 /// The devices of all processes, in process order. Each process sends as many numbers as the largest device count.
-World joined(Processes& processes, std::vector<Device> own) {
+RankTable joined(Processes& processes, std::vector<Device> own) {
   const std::lock_guard lock(processes.mutex());
   const Call setup{.kind = CallKind::Setup};
   processes.agree(setup, [] {});
@@ -29,7 +29,7 @@ World joined(Processes& processes, std::vector<Device> own) {
   std::vector<std::int64_t> codes(static_cast<std::size_t>(std::ranges::max(counts)), -1);
   std::ranges::transform(own, codes.begin(), code_of);
   const std::vector<std::int64_t> all = processes.gather(setup, codes);
-  World world{.process = processes.process(), .all = {}, .first = 0, .local = static_cast<int>(count)};
+  RankTable world{.process = processes.process(), .all = {}, .first = 0, .local = static_cast<int>(count)};
   for (std::size_t r = 0; r < counts.size(); ++r) {
     if (static_cast<int>(r) == world.process) world.first = static_cast<int>(world.all.size());
     for (std::int64_t i = 0; i < counts[r]; ++i)
@@ -47,7 +47,7 @@ std::int64_t least(std::int64_t own) {
   return std::ranges::min(processes.gather(setup, {&own, 1}));
 }
 
-World find_world() {
+RankTable find_world() {
   std::vector<Device> own = try_all_gpus();
   if (launched_processes() > 1) {
     Processes& processes = Processes::get();
@@ -64,12 +64,12 @@ World find_world() {
 
 }  // namespace
 
-const World& world() {
-  static constinit NoDestructor<const World> found;
-  return found.get([] { return new World(find_world()); });
+const RankTable& world() {
+  static constinit NoDestructor<const RankTable> found;
+  return found.get([] { return new RankTable(find_world()); });
 }
 
-std::unique_ptr<Communicator> make_world_communicator(const World& world) {
+std::unique_ptr<Communicator> make_world_communicator(const RankTable& world) {
   const std::span<const Device> own(world.all.begin() + world.first, static_cast<std::size_t>(world.local));
   const bool real = std::ranges::all_of(own, &Device::is_cuda) && !gpus_are_virtual();
   const nccl::Library* const library = real ? nccl::library() : nullptr;

@@ -130,7 +130,7 @@ constexpr std::int64_t lines_at_once = 16;  // number of lines that a thread con
 template <class From, class To>
 void convert_lines(std::int64_t line_count, std::int64_t length, From from, To to) {
   for_each_part((line_count + lines_at_once - 1) / lines_at_once, [&](std::int64_t part) {
-    const DefaultFloats floats;
+    const DefaultFloatEnvironment floats;
     for (std::int64_t line = part * lines_at_once; line < std::min(line_count, (part + 1) * lines_at_once); ++line)
       for (std::int64_t i = 0; i < length; ++i)
         to(line)[i] = static_cast<std::remove_reference_t<decltype(*to(0))>>(static_cast<float>(from(line)[i]));

@@ -95,7 +95,7 @@ void CudaContext::fail(const char* call, driver::CUresult result, std::string_vi
   throw CudaError(failure(call, result, detail));
 }
 
-Current::Current(const CudaContext& context) : driver_(context.driver()) {
+ContextGuard::ContextGuard(const CudaContext& context) : driver_(context.driver()) {
   context.check_process();
   driver::CUcontext now = nullptr;
   context.check("cuCtxGetCurrent", driver_.cuCtxGetCurrent(&now));
@@ -109,7 +109,7 @@ Current::Current(const CudaContext& context) : driver_(context.driver()) {
   }
 }
 
-Current::~Current() {
+ContextGuard::~ContextGuard() {
   driver::CUcontext popped = nullptr;
   if (pushed_) driver_.cuCtxPopCurrent(&popped);
 }

@@ -63,12 +63,12 @@ class CudaContext {
 
 /// Makes a context the thread's current one for a scope. If another context was current, it is restored; otherwise this
 /// one stays current.
-class Current {
+class ContextGuard {
  public:
-  explicit Current(const CudaContext& context);
-  Current(const Current&) = delete;
-  Current& operator=(const Current&) = delete;
-  ~Current();
+  explicit ContextGuard(const CudaContext& context);
+  ContextGuard(const ContextGuard&) = delete;
+  ContextGuard& operator=(const ContextGuard&) = delete;
+  ~ContextGuard();
 
  private:
   const driver::Driver& driver_;

@@ -13,9 +13,9 @@
 namespace sinter::inline v1::runtime::cublas {
 namespace {
 
-constexpr std::size_t most_plans = 1024;
+constexpr std::size_t max_plans = 1024;
 /// cuBLAS's recommendation for the largest GPUs; algorithms that need less use less.
-constexpr std::size_t most_workspace = std::size_t{32} << 20;
+constexpr std::size_t max_workspace = std::size_t{32} << 20;
 constexpr std::int64_t widest_alignment = 256;
 
 /// The dtype of elements, of alpha and beta, and of accumulation.
@@ -91,7 +91,7 @@ class Preferences {
 
 void choose_algorithm(Handle handle, ProductPlan& plan, const MatrixProduct& p) {
   Preferences preferences(p);
-  preferences.set(preference_workspace, static_cast<std::uint64_t>(most_workspace));
+  preferences.set(preference_workspace, static_cast<std::uint64_t>(max_workspace));
   preferences.set(preference_reductions, reduce_in_compute_type);  // partial sums are not rounded to 16 bits
   preferences.set(preference_alignment_a, static_cast<std::uint32_t>(alignment_of(p.b)));
   preferences.set(preference_alignment_b, static_cast<std::uint32_t>(alignment_of(p.a)));
@@ -170,7 +170,7 @@ std::shared_ptr<const ProductPlan> Products::plan(const MatrixProduct& p) {
   if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
   if (!handle_) check("cublasLtCreate", library().cublasLtCreate(&handle_), p);
   std::shared_ptr<const ProductPlan> made = make_plan(handle_, p);
-  if (plans_.size() >= most_plans) plans_.clear();
+  if (plans_.size() >= max_plans) plans_.clear();
   plans_.emplace(key, made);
   return made;
 }

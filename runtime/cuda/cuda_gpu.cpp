@@ -54,8 +54,8 @@ struct LoadedKernel : std::enable_shared_from_this<LoadedKernel> {
   ~LoadedKernel() {
     context.forget(name);
     if (module) try {
-        const Current current(context);
-        const MayAsk in_any_capture(context.driver());
+        const ContextGuard current(context);
+        const RelaxedCaptureMode in_any_capture(context.driver());
         context.driver().cuModuleUnload(module);
       } catch (...) {  // the driver is already gone
       }
@@ -100,7 +100,7 @@ class CudaGpu final : public GpuBackend {
   void upload_pinned(void* device, const void* host, std::size_t bytes) override;
   void download(void* host, const void* device, std::size_t bytes) override;
   void copy(void* to, const void* from, std::size_t bytes, Backend& source) override;
-  DType multiplied_as(DType dtype) const noexcept override {
+  DType product_dtype(DType dtype) const noexcept override {
     return dtype == DType::BFloat16 && architecture_ < oldest_with_bfloat16 ? DType::Float32 : dtype;
   }
   void multiply(const MatrixProduct& product) override;
@@ -160,7 +160,7 @@ class CudaGpu final : public GpuBackend {
 
 CudaGpu::~CudaGpu() {
   try {
-    const Current current(context_);
+    const ContextGuard current(context_);
     streams_.synchronize();
     staging_.clear();
     fault_word_.clear();
@@ -173,7 +173,7 @@ CudaGpu::~CudaGpu() {
 
 void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
-  const Current current(context_);
+  const ContextGuard current(context_);
   if (streams_.is_capturing(streams_.current()))  // the graph would read whatever the staging memory holds at launch
     throw CudaError(
         fmt::format("CUDA error: {} bytes of host memory cannot be uploaded to cuda:{} while its stream captures "
@@ -187,25 +187,25 @@ void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
 
 void CudaGpu::upload_pinned(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
-  const Current current(context_);
+  const ContextGuard current(context_);
   context_.check("cuMemcpyHtoDAsync", d_.cuMemcpyHtoDAsync(device_address(device), host, bytes, stream()),
                  fmt::format("{} bytes from pinned memory", bytes));
 }
 
 void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   if (bytes == 0) return;
-  const Current current(context_);
+  const ContextGuard current(context_);
   watch(d_, stream());
   context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, device_address(device), bytes, stream()),
                  fmt::format("{} bytes to the host", bytes));
-  const Wait wait("wait for the copy");
+  const WaitSpan wait("wait for the copy");
   context_.check("cuStreamSynchronize", runtime::synchronize(d_, stream()));
   fault_word_.raise(device_);
 }
 
 void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& source) {
   if (bytes == 0) return;
-  const Current current(context_);
+  const ContextGuard current(context_);
   if (&source == this)
     return context_.check("cuMemcpyDtoDAsync",
                           d_.cuMemcpyDtoDAsync(device_address(to), device_address(from), bytes, stream()),
@@ -222,7 +222,7 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
 }
 
 void CudaGpu::multiply(const MatrixProduct& product) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   StreamImpl& used = streams_.current();
   const std::shared_ptr<Capture> capture = used.may_capture ? captures_.of(stream()) : nullptr;
   if (!capture) release(captures_.take_ended());
@@ -325,7 +325,7 @@ void CudaGpu::load_failed(const char* call, CUresult result, const std::string& 
 
 Function CudaGpu::load(const std::string& binary, const std::string& name) {
   refuse_in_capture(name, "loaded");
-  const Current current(context_);
+  const ContextGuard current(context_);
   release(captures_.take_ended());
   retired_->unload_done();
   const auto kernel = std::make_shared<LoadedKernel>(context_, name);
@@ -346,7 +346,7 @@ Function CudaGpu::load(const std::string& binary, const std::string& name) {
 
 int CudaGpu::max_active_blocks(const Function& function, int threads) {
   const auto& kernel = *static_cast<const LoadedKernel*>(function.handle());
-  const Current current(context_);
+  const ContextGuard current(context_);
   int blocks = 0;
   context_.check("cuOccupancyMaxActiveBlocksPerMultiprocessor",
                  d_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, threads, 0),
@@ -356,7 +356,7 @@ int CudaGpu::max_active_blocks(const Function& function, int threads) {
 
 void CudaGpu::launch(const Launch& launch) {
   auto& kernel = *static_cast<LoadedKernel*>(launch.function);
-  const Current current(context_);
+  const ContextGuard current(context_);
   if (streams_.current().may_capture.load(std::memory_order_relaxed)) [[unlikely]]
     if (const std::shared_ptr<Capture> capture = captures_.of(stream())) capture->keep(kernel.shared_from_this());
   std::size_t bytes = launch.words.size_bytes();

@@ -21,7 +21,7 @@ void* CudaMemory::acquire(std::size_t bytes, StreamImpl* stream) {
         "CUDA error: {} more of cuda:{}'s memory are needed while its stream captures a graph, which cannot "
         "contain an allocation. Allocate the result before the capture and write to it: y.assign(e)",
         format_bytes(bytes), context_.index()));
-  const Current current(context_);
+  const ContextGuard current(context_);
   driver::CUdeviceptr data = 0;
   const driver::CUresult result =
       in_order_ ? d_.cuMemAllocAsync(&data, bytes, cuda_stream(user)) : d_.cuMemAlloc(&data, bytes);
@@ -39,7 +39,7 @@ StreamImpl& CudaMemory::alive(StreamImpl* stream) {
 }
 
 void CudaMemory::release(void* data, std::size_t, StreamImpl* stream, Fence fence) noexcept try {
-  const Current current(context_);
+  const ContextGuard current(context_);
   // A failure cannot be reported: the device is lost, or the process is about to end.
   if (!in_order_) {
     d_.cuMemFree(device_address(data));  // waits for the device itself
@@ -53,14 +53,14 @@ void CudaMemory::release(void* data, std::size_t, StreamImpl* stream, Fence fenc
 }
 
 MemoryInfo CudaMemory::memory() const {
-  const Current current(context_);
+  const ContextGuard current(context_);
   MemoryInfo info{0, 0};
   context_.check("cuMemGetInfo", d_.cuMemGetInfo(&info.free, &info.total));
   return info;
 }
 
 void* PinnedMemory::acquire(std::size_t bytes, StreamImpl*) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   void* data = nullptr;
   const driver::CUresult result = d_.cuMemHostAlloc(&data, bytes, driver::host_portable);
   if (result == driver::error_out_of_memory) return nullptr;
@@ -71,7 +71,7 @@ void* PinnedMemory::acquire(std::size_t bytes, StreamImpl*) {
 void PinnedMemory::release(void* data, std::size_t, StreamImpl*, Fence fence) noexcept try {
   if (fence)
     for (const EventRef& e : *fence) e->owner.synchronize(*e);
-  const Current current(context_);
+  const ContextGuard current(context_);
   d_.cuMemFreeHost(data);
 } catch (...) {
 }

@@ -14,7 +14,7 @@ CUevent as_event(void* event) noexcept { return static_cast<CUevent>(event); }
 }  // namespace
 
 void* CudaStreams::create_stream() {
-  const Current current(context_);
+  const ContextGuard current(context_);
   CUstream stream = nullptr;
   context_.check("cuStreamCreate", d_.cuStreamCreate(&stream, driver::stream_non_blocking));
   return stream;
@@ -31,25 +31,25 @@ bool CudaStreams::is_ready(const char* call, driver::CUresult result) const {
 }
 
 bool CudaStreams::is_idle(void* stream) {
-  const Current current(context_);
-  const MayAsk may_ask(d_);
+  const ContextGuard current(context_);
+  const RelaxedCaptureMode may_ask(d_);
   return is_ready("cuStreamQuery", d_.cuStreamQuery(as_stream(stream)));
 }
 
 bool CudaStreams::is_capturing(void* stream) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   int status = driver::capture_status_none;
   context_.check("cuStreamIsCapturing", d_.cuStreamIsCapturing(as_stream(stream), &status));
   return status != driver::capture_status_none;
 }
 
 void CudaStreams::synchronize(void* stream) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   context_.check("cuStreamSynchronize", runtime::synchronize(d_, as_stream(stream)));
 }
 
 void* CudaStreams::create_event(bool timed) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   CUevent event = nullptr;
   context_.check("cuEventCreate",
                  d_.cuEventCreate(&event, timed ? driver::event_default : driver::event_disable_timing));
@@ -61,28 +61,28 @@ void CudaStreams::destroy_event(void* event) noexcept {
 }
 
 void CudaStreams::record(void* event, void* stream) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   context_.check("cuEventRecord", d_.cuEventRecord(as_event(event), as_stream(stream)));
 }
 
 void CudaStreams::wait(void* stream, void* event) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   context_.check("cuStreamWaitEvent", d_.cuStreamWaitEvent(as_stream(stream), as_event(event), 0));
 }
 
 bool CudaStreams::is_done(void* event) {
-  const Current current(context_);
-  const MayAsk may_ask(d_);
+  const ContextGuard current(context_);
+  const RelaxedCaptureMode may_ask(d_);
   return is_ready("cuEventQuery", d_.cuEventQuery(as_event(event)));
 }
 
 void CudaStreams::synchronize_event(void* event) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   context_.check("cuEventSynchronize", runtime::synchronize(d_, as_event(event)));
 }
 
 float CudaStreams::elapsed_ms(void* begin, void* end) {
-  const Current current(context_);
+  const ContextGuard current(context_);
   float ms = 0;
   context_.check("cuEventElapsedTime", d_.cuEventElapsedTime(&ms, as_event(begin), as_event(end)));
   return ms;

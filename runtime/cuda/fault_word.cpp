@@ -16,7 +16,7 @@ void FaultWord::clear() noexcept {
 }
 
 void FaultWord::allocate(const CudaContext& context) {
-  const Current current(context);
+  const ContextGuard current(context);
   const ForkSafeLock lock(mutex_);
   if (word_.load(std::memory_order_relaxed)) return;
   void* word = nullptr;

@@ -39,7 +39,7 @@ CUresult Staging::upload(driver::CUdeviceptr to, const std::byte* host, std::siz
 CUresult Staging::direct(driver::CUdeviceptr to, const std::byte* host, std::size_t bytes, driver::CUstream stream) {
   watch(driver_, stream);
   if (const CUresult result = driver_.cuMemcpyHtoDAsync(to, host, bytes, stream); result != success) return result;
-  const Wait wait("wait for the copy");
+  const WaitSpan wait("wait for the copy");
   return runtime::synchronize(driver_, stream);
 }
 
@@ -73,7 +73,7 @@ CUresult Staging::send(const Chunk& chunk, driver::CUdeviceptr to, const std::by
 CUresult Staging::make_room(std::uint64_t end) {
   while (!chunks_.empty() && chunks_.front().begin + ring_bytes < end) {
     const driver::CUevent done = chunks_.front().done;
-    const Wait wait("wait for staging memory");
+    const WaitSpan wait("wait for staging memory");
     if (const CUresult result = runtime::synchronize(driver_, done); result != success) return result;
     idle_events_.push_back(done);
     chunks_.pop_front();

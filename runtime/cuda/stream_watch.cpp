@@ -46,7 +46,7 @@ template <class F>
 void watch_until_done(const driver::Driver& d, F ask) {
   if (expected.load(std::memory_order_acquire) == 0) return;
   const std::uint64_t failures = failures_so_far();
-  const MayAsk may_ask(d);
+  const RelaxedCaptureMode may_ask(d);
   for (int polls = 0; ask() == driver::error_not_ready; pause_after(++polls)) look_around(failures);
   if (failures_so_far() != failures) look_around(failures);  // it ended because it was aborted
 }

@@ -39,12 +39,12 @@ driver::CUresult synchronize(const driver::Driver& d, driver::CUevent event);
 void watch(const driver::Driver& d, driver::CUstream stream);
 
 /// Allows this thread to query the driver while a graph is being captured elsewhere, without disturbing the capture.
-class MayAsk {
+class RelaxedCaptureMode {
  public:
-  explicit MayAsk(const driver::Driver& d) : d_(d) { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
-  MayAsk(const MayAsk&) = delete;
-  MayAsk& operator=(const MayAsk&) = delete;
-  ~MayAsk() { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  explicit RelaxedCaptureMode(const driver::Driver& d) : d_(d) { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCaptureMode(const RelaxedCaptureMode&) = delete;
+  RelaxedCaptureMode& operator=(const RelaxedCaptureMode&) = delete;
+  ~RelaxedCaptureMode() { d_.cuThreadExchangeStreamCaptureMode(&mode_); }
 
  private:
   const driver::Driver& d_;

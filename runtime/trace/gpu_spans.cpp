@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t read_every = 64;               // spans
 constexpr std::int64_t clock_range = 1'000'000'000;  // ns; up to here a float in milliseconds is accurate to 60 ns
-constexpr std::chrono::seconds most_at_exit{1};
+constexpr std::chrono::seconds max_at_exit{1};
 
 constinit std::mutex known_mutex;
 constinit NoDestructor<std::vector<GpuSpans*>> known_spans;
@@ -82,7 +82,7 @@ bool GpuSpans::is_all_read() noexcept try {
 
 /// Runs before the driver's exit handler. The Recorder's runs after it, since the trace starts before the driver.
 void GpuSpans::at_exit() noexcept {
-  const auto limit = std::chrono::steady_clock::now() + most_at_exit;
+  const auto limit = std::chrono::steady_clock::now() + max_at_exit;
   const ForkSafeLock lock(known_mutex, std::nothrow);
   for (GpuSpans* const spans : known_spans.get())
     while (!spans->is_all_read() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();

@@ -35,12 +35,12 @@ struct TraceValue {
 std::int64_t trace_clock() noexcept;
 
 struct TraceRecord {
-  static constexpr std::size_t most_values = 6;
+  static constexpr std::size_t max_values = 6;
 
   TraceRecord(TraceCategory c, std::string_view text, std::initializer_list<TraceValue> values = {}) noexcept;
-  /// Values beyond most_values are dropped.
+  /// Values beyond max_values are dropped.
   void add(TraceValue value) noexcept {
-    if (value_count < most_values) values[value_count++] = value;
+    if (value_count < max_values) values[value_count++] = value;
   }
 
   std::int64_t begin = 0, end = 0;  // by trace_clock()
@@ -48,7 +48,7 @@ struct TraceRecord {
   TraceCategory category;
   std::uint8_t value_count = 0;
   std::array<char, 114> name;  // null-terminated; longer names are shortened in the middle
-  std::array<TraceValue, most_values> values;
+  std::array<TraceValue, max_values> values;
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -25,7 +25,7 @@ class TracedCommunicator final : public Communicator {
   int local() const noexcept override { return communicator_->local(); }
   Traffic traffic() const noexcept override { return communicator_->traffic(); }
 
-  void all_reduce(LocalArrays arrays, Combine how) override {
+  void all_reduce(LocalArrays arrays, ReduceOp how) override {
     const TraceSpan span = call("all_reduce", arrays);
     communicator_->all_reduce(arrays, how);
   }
@@ -33,7 +33,7 @@ class TracedCommunicator final : public Communicator {
     const TraceSpan span = call("all_gather", from);
     communicator_->all_gather(from, to, counts);
   }
-  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) override {
+  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) override {
     const TraceSpan span = call("reduce_scatter", from);
     communicator_->reduce_scatter(from, to, counts, how);
   }

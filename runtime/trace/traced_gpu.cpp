@@ -32,7 +32,7 @@ class TracedGpu final : public GpuBackend {
     gpu_->deallocate(data, bytes, stream, std::move(fence));
   }
   MemorySource* pinned_memory() override { return gpu_->pinned_memory(); }
-  DType multiplied_as(DType dtype) const noexcept override { return gpu_->multiplied_as(dtype); }
+  DType product_dtype(DType dtype) const noexcept override { return gpu_->product_dtype(dtype); }
   int architecture() const noexcept override { return gpu_->architecture(); }
   int multiprocessors() const noexcept override { return gpu_->multiprocessors(); }
   double bandwidth() const noexcept override { return gpu_->bandwidth(); }

@@ -118,13 +118,13 @@ std::string missing(const std::string& chosen, int error) {
 /// The first lines of a program's output, for an error.
 std::string printed(const ProcessResult& result) {
   if (result.error) return "";  // it did not run, so it printed nothing
-  constexpr std::size_t most_lines = 5, most_characters = 200;
+  constexpr std::size_t max_lines = 5, max_characters = 200;
   std::string lines;
   std::istringstream text(result.output);
   text.exceptions(std::ios::badbit);
   std::size_t n = 0;
-  for (std::string line; std::getline(text, line) && n < most_lines; ++n)
-    lines += "\n  " + line.substr(0, most_characters);
+  for (std::string line; std::getline(text, line) && n < max_lines; ++n)
+    lines += "\n  " + line.substr(0, max_characters);
   return n == 0 ? "It printed nothing. " : fmt::format("It printed:{}\n", lines);
 }
 
@@ -224,7 +224,7 @@ HostCompiler::HostCompiler() {
     }
     command.emplace_back("--version");
     const ProcessResult version = run_process(command);
-    if (version.error && is_lack(version.error))  // not cached: the next query tries again
+    if (version.error && is_resource_shortage(version.error))  // not cached: the next query tries again
       throw DeviceError(failed(fmt::format("{}", fmt::join(command, " ")), version));
     if (version.failed()) {
       if (problem_.empty()) problem_ = failed(fmt::format("{}", fmt::join(command, " ")), version);

@@ -14,7 +14,7 @@
 #include <sinter/runtime/error.hpp>
 #include <string_view>
 
-#include "../descriptor.hpp"
+#include "../file_descriptor.hpp"
 #include "../fork.hpp"
 #include "../process.hpp"
 #include "../write.hpp"
@@ -35,7 +35,7 @@ std::string unique_path(int fd) {
 }
 
 void* open_object(const std::string& binary, const std::string& name) {
-  const Descriptor file(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
+  const FileDescriptor file(::memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC));
   if (!file) throw CudaError(fmt::format("Cannot load kernel {}: memfd_create: {}.", name, std::strerror(errno)));
   const int unwritten = write_all(file.get(), binary);
   const std::string path = unique_path(file.get());
@@ -46,7 +46,7 @@ void* open_object(const std::string& binary, const std::string& name) {
   const std::string problem =
       fmt::format("Cannot load kernel {} for a virtual GPU: {}.", name,
                   unwritten ? "its file in memory cannot be written: " + write_problem(unwritten) : ::dlerror());
-  if (unwritten || is_lack(error)) throw CudaError(problem);
+  if (unwritten || is_resource_shortage(error)) throw CudaError(problem);
   throw BinaryRefused(problem);
 }
 

@@ -70,7 +70,7 @@ const MemoryCheck::Region* MemoryCheck::find(std::uintptr_t address) const noexc
   return nullptr;
 }
 
-bool MemoryCheck::is_device_memory(std::uintptr_t address) const noexcept {
+bool MemoryCheck::is_owned(std::uintptr_t address) const noexcept {
   return std::ranges::any_of(arenas_, [&](const auto& a) { return address - a.first < a.second; });
 }
 
@@ -217,9 +217,9 @@ bool MemoryCheck::check_bytes(const Attempt& a, ShadowByte* shadow, Fault& fault
 
 bool MemoryCheck::access(Access kind, std::uintptr_t address, std::size_t bytes, const Actor& who, Fault& fault) {
   const Region* region = find(address);
-  if (!region && !is_device_memory(address) && !is_stray_shared(address))
+  if (!region && !is_owned(address) && !is_stray_shared(address))
     return true;  // the kernel's own memory: stacks, parameters, constants
-  const bool is_shared = region ? region >= shared_ && region < shared_ + 2 : !is_device_memory(address);
+  const bool is_shared = region ? region >= shared_ && region < shared_ + 2 : !is_owned(address);
   const Attempt attempt{kind, address, bytes, who, region, is_shared};
   if (!region && is_shared)
     return refuse(attempt, Fault::Kind::Outside, address, " in shared memory, outside the block's variables", fault);

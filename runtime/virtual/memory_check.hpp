@@ -58,7 +58,7 @@ class MemoryCheck {
   struct Attempt;
 
   const Region* find(std::uintptr_t address) const noexcept;
-  bool is_device_memory(std::uintptr_t address) const noexcept;
+  bool is_owned(std::uintptr_t address) const noexcept;
   bool is_stray_shared(std::uintptr_t address) const noexcept;
   void synchronise(std::uintptr_t address, const Actor& who);
   bool is_ordered(const Actor& before, const Actor& now) const noexcept;

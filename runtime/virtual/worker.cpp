@@ -65,7 +65,7 @@ unsigned long Worker::offset_of_dynamic_shared(void* (*address)()) noexcept {
 
 void Worker::run(const Grid& grid, std::uint64_t first, std::uint64_t last, Fault& fault) {
   const UnblockedSignals unblocked;
-  const DefaultFloats floats;
+  const DefaultFloatEnvironment floats;
   prepare(grid, first, last);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   running_ = true;

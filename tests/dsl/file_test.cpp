@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include <runtime/replacement.hpp>
+#include <runtime/atomic_file_writer.hpp>
 #include <sinter/jit/export.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../scratch.hpp"
@@ -45,7 +45,7 @@ TEST(File, NamesEndWhereTheStringDoes) {
   const std::string longer = path + std::string("\0.png", 5);
   const auto refused = ::testing::ThrowsMessage<FormatError>(::testing::HasSubstr("contains a NUL byte"));
   EXPECT_THAT([&] { FileSource{longer}; }, refused);
-  EXPECT_THAT([&] { runtime::Replacement{longer}; }, refused);
+  EXPECT_THAT([&] { runtime::AtomicFileWriter{longer}; }, refused);
   EXPECT_EQ(read_text(path), "content");
   EXPECT_THAT([&] { Exported{}.write(longer); },
               ::testing::ThrowsMessage<Error>(::testing::HasSubstr("contains a NUL byte")));

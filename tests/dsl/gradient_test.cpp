@@ -243,7 +243,8 @@ TEST_F(Gradient, OfScansOfComplexNumbersAndOfNothing) {
   const auto point = sn::tensor(2.).to<double>();
   EXPECT_EQ(sn::grad((point * 3).cumsum(0) + (point * 2).cumprod(0) + (point * 4).logcumsumexp(0), point).item(), 9);
   const auto nothing = sn::zeros<double>({0, 3});
-  EXPECT_EQ(sn::grad(sn::cat(0, nothing * 2, x * 1).sum() + (nothing * 1).cumsum(0).sum(), nothing).shape(), sn::Shape(0, 3));
+  EXPECT_EQ(sn::grad(sn::cat(0, nothing * 2, x * 1).sum() + (nothing * 1).cumsum(0).sum(), nothing).shape(),
+            sn::Shape(0, 3));
 }
 
 TEST_F(Gradient, MovesBetweenDevices) {
@@ -266,7 +267,8 @@ TEST_F(Gradient, OfACustomFunction) {
   EXPECT_TRUE(sn::allclose(sn::grad((clipped(x * 2) * y).sum(), x), 2 * y.expand({2, 3})));
   const auto reversed = sn::custom_vjp(x, [](const auto& g) { return -g; }, x);  // the result is the input itself
   EXPECT_TRUE(sn::allclose(sn::grad((reversed * y + 3 * x).sum(), x), 3 - y.expand({2, 3})));
-  EXPECT_THROW((void)sn::grad(sn::custom_vjp(x, [](const auto& g) { return std::tuple{g, g}; }, x).sum(), x), sn::Error);
+  EXPECT_THROW(
+      (void)sn::grad(sn::custom_vjp(x, [](const auto& g) { return std::tuple{g, g}; }, x).sum(), x), sn::Error);
   const auto product = sn::custom_vjp(x * y, [&](const auto& g) { return std::tuple{g * y, (g * x).sum(0)}; }, x, y);
   const auto [gx, gy] = sn::grad(product.exp().sum(), x, y);
   const auto [ex, ey] = sn::grad((x * y).exp().sum(), x, y);

@@ -109,7 +109,7 @@ TEST(PrepareAsync, KernelsOfOneExpressionCompileAtTheSameTime) {
   const auto x = sn::ones({4}, sn::cuda<1>), y = sn::ones({5}, sn::cuda<1>);
   OnFakeGpu fake("two at once");
   fake.gpu.while_compiling = [&] {
-    while (fake.gpu.most_compiling < 2) std::this_thread::yield();  // both exist; otherwise the test's time limit
+    while (fake.gpu.max_compiling < 2) std::this_thread::yield();  // both exist; otherwise the test's time limit
   };
   sn::prepare_async(x.sin().cos(), y.cos().sin()).get();  // two shapes, so two kernels
   EXPECT_EQ(fake.gpu.compiles, 2);

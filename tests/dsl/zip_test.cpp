@@ -219,7 +219,7 @@ TEST(Zip, WritesWhatItReads) {
   const testing::ScratchFolder folder;
   const std::string path = folder.file("a.npz"), large(200'000, 'x');
   {
-    runtime::Replacement file(path);
+    runtime::AtomicFileWriter file(path);
     zip::Writer writer(file);
     for (const auto& [name, content] : {std::pair("größe", std::string()), std::pair("b", large)}) {
       writer.begin(name, content.size());

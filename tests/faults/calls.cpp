@@ -44,8 +44,8 @@ struct Segment {
   std::uintptr_t begin, end;
   bool is_program;
 };
-constexpr int most_segments = 64;
-Segment segments[most_segments];  // code whose calls count
+constexpr int max_segments = 64;
+Segment segments[max_segments];  // code whose calls count
 int segment_count = 0;
 
 /// Beside the library what does its work: the standard library, what formats and unpacks, and this program, for
@@ -64,7 +64,7 @@ int add_segments(dl_phdr_info* object, std::size_t, void*) {
   if (!counts_for_the_library(object->dlpi_name)) return 0;
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& p = object->dlpi_phdr[i];
-    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && segment_count < most_segments)
+    if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && segment_count < max_segments)
       segments[segment_count++] = {object->dlpi_addr + p.p_vaddr, object->dlpi_addr + p.p_vaddr + p.p_memsz,
                                    !*object->dlpi_name};
   }
@@ -95,12 +95,12 @@ bool fails(Kind kind, const void* caller, long& nth) noexcept {
   const auto k = static_cast<int>(kind);
   nth = counts[k]++;
   const bool chosen = awaited.kind == kind && awaited.nth == nth;
-  if (!chosen && (!t->is_recorded || nth >= Trace::most_calls)) return false;
+  if (!chosen && (!t->is_recorded || nth >= Trace::max_calls)) return false;
   inside = true;
   const int error = errno;
-  void* stack[Trace::most_frames];
-  const int n = ::backtrace(stack, Trace::most_frames);
-  if (t->is_recorded && nth < Trace::most_calls) t->places[k][nth] = hash_of(stack, n);
+  void* stack[Trace::max_frames];
+  const int n = ::backtrace(stack, Trace::max_frames);
+  if (t->is_recorded && nth < Trace::max_calls) t->places[k][nth] = hash_of(stack, n);
   if (chosen) {
     std::memcpy(t->stack, stack, sizeof stack);
     t->frames = n;

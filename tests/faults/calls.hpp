@@ -40,12 +40,12 @@ struct Fault {
 
 /// What a run of a scenario leaves for the process that started it.
 struct Trace {
-  static constexpr int most_calls = 1 << 18, most_frames = 48;
-  long calls[kinds];                        // made while waiting for the fault
-  bool is_recorded;                         // whether `places` is filled
-  std::uint64_t places[kinds][most_calls];  // for each call, a hash of the library's functions that led to it
-  bool happened;                            // the fault
-  void* stack[most_frames];                 // of the call that failed
+  static constexpr int max_calls = 1 << 18, max_frames = 48;
+  long calls[kinds];                       // made while waiting for the fault
+  bool is_recorded;                        // whether `places` is filled
+  std::uint64_t places[kinds][max_calls];  // for each call, a hash of the library's functions that led to it
+  bool happened;                           // the fault
+  void* stack[max_frames];                 // of the call that failed
   int frames;
 };
 

@@ -105,7 +105,7 @@ Expected record(const Workplace& workplace, const Scenario& scenario, std::strin
   Expected expected{{}, outcome.remains};
   for (int k = 0; k < kinds; ++k)
     expected.places[static_cast<Kind>(k)] =
-        places_of(shared.trace->places[k], std::min<long>(shared.trace->calls[k], Trace::most_calls));
+        places_of(shared.trace->places[k], std::min<long>(shared.trace->calls[k], Trace::max_calls));
   return expected;
 }
 

@@ -17,7 +17,7 @@ class FakeGpu : public runtime::GpuBackend {
  public:
   explicit FakeGpu(std::string tag = "fake") : tag_(std::move(tag)) {}
 
-  std::atomic<int> compiles{0}, loads{0}, launches{0}, compiling{0}, most_compiling{0};
+  std::atomic<int> compiles{0}, loads{0}, launches{0}, compiling{0}, max_compiling{0};
   std::chrono::milliseconds compile_time{0};
   std::function<void()> while_compiling, while_loading, while_launching;
   bool refuses = false;
@@ -55,7 +55,7 @@ class FakeGpu : public runtime::GpuBackend {
 
   std::string compile(const runtime::KernelSource& source) override {
     const int now = ++compiling;
-    for (int most = most_compiling; now > most && !most_compiling.compare_exchange_weak(most, now);) {
+    for (int most = max_compiling; now > most && !max_compiling.compare_exchange_weak(most, now);) {
     }
     std::this_thread::sleep_for(compile_time);
     if (while_compiling) while_compiling();

@@ -196,9 +196,9 @@ TEST_F(KernelBoundVirtual, ThreadsEvaluateWhileKernelsGo) {
 }
 
 TEST(KernelBoundSetting, SinterKernelsMaxBytes) {
-  EXPECT_EQ(jit::most_kernel_bytes(), std::uint64_t{256} << 20);
+  EXPECT_EQ(jit::max_kernel_bytes(), std::uint64_t{256} << 20);
   const ScopedVariable bytes("SINTER_KERNELS_MAX_BYTES", "12345");
-  EXPECT_EQ(jit::most_kernel_bytes(), 12345u);
+  EXPECT_EQ(jit::max_kernel_bytes(), 12345u);
 }
 
 }  // namespace

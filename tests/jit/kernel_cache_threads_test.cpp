@@ -56,10 +56,10 @@ TEST(KernelCache, OneCompilationForAllWhoAskAtOnce) {
 
 TEST(KernelCache, DifferentKernelsCompileAtTheSameTime) {
   FakeGpu gpu("parallel");
-  gpu.while_compiling = [&] { until([&] { return gpu.most_compiling == 4; }); };
+  gpu.while_compiling = [&] { until([&] { return gpu.max_compiling == 4; }); };
   on_threads(4, [&](int i) { compiled({"k" + std::to_string(i), "text " + std::to_string(i)}, gpu); });
   EXPECT_EQ(gpu.compiles, 4);
-  EXPECT_EQ(gpu.most_compiling, 4);
+  EXPECT_EQ(gpu.max_compiling, 4);
 }
 
 TEST(KernelCache, CompilersHaveALargeStack) {

@@ -148,7 +148,7 @@ TEST(Module, WritesNothingWhereATensorCannotBeWritten) {
   sn::StateDict empty;
   empty["weight"];
   EXPECT_THAT(message_of<sn::Error>([&] { from.load_state_dict(empty); }),
-              HasSubstr("for Linear:\n\tweight is an empty tensor"));
+              HasSubstr("for Linear:\n\tweight is an undefined tensor"));
 }
 
 TEST(Module, SwapsLayersThatShareStorage) {

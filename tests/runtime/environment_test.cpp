@@ -48,7 +48,7 @@ TEST(Environment, ReportsWhatItCannotReadOnce) {
   EXPECT_FALSE(off_when("of"));
   EXPECT_FALSE(off_when("of"));
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "sinter: SINTER_TEST_SWITCH=\"of\" cannot be read: expected on or off; taking it as on\n");
+            "sinter: SINTER_TEST_SWITCH=\"of\" is not valid: expected on or off; treating it as on\n");
 }
 
 TEST(Environment, ReportsAlsoToWhoAskedForQuiet) {
@@ -56,7 +56,7 @@ TEST(Environment, ReportsAlsoToWhoAskedForQuiet) {
   ::testing::internal::CaptureStderr();
   report_unreadable("SINTER_TEST_WORDS", "a\nb", "this or that", "ignoring it");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "sinter: SINTER_TEST_WORDS=\"a\\x0ab\" cannot be read: expected this or that; ignoring it\n");
+            "sinter: SINTER_TEST_WORDS=\"a\\x0ab\" is not valid: expected this or that; ignoring it\n");
   unsetenv("SINTER_QUIET");
 }
 

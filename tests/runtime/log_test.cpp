@@ -31,7 +31,7 @@ TEST(LogDeathTest, CategoriesByName) {
   EXPECT_EXIT(exit_with_categories("cache,memory"), ::testing::ExitedWithCode(2 + 8), "^$");
   EXPECT_EXIT(exit_with_categories("jit,cache,schedule,memory,"), ::testing::ExitedWithCode(15), "^$");
   EXPECT_EXIT(exit_with_categories("jti,schedule"), ::testing::ExitedWithCode(4),
-              "^sinter: SINTER_LOG=\"jti,schedule\" cannot be read: expected a list of jit, cache, schedule, memory; "
+              "^sinter: SINTER_LOG=\"jti,schedule\" is not valid: expected a list of jit, cache, schedule, memory; "
               "ignoring \"jti\"\n$");
   EXPECT_EXIT(exit_with_categories("JIT, Memory ,"), ::testing::ExitedWithCode(1 + 8), "^$");
 }
@@ -44,7 +44,7 @@ TEST(LogDeathTest, AQuietThatCannotBeReadIsSaid) {
         exit_with_categories("jit");
       },
       ::testing::ExitedWithCode(1),
-      "^sinter: SINTER_QUIET=\"banana\" cannot be read: expected on or off; taking it as off\n$");
+      "^sinter: SINTER_QUIET=\"banana\" is not valid: expected on or off; treating it as off\n$");
 }
 
 TEST(Log, LinesOfThreadsStayWhole) {

@@ -88,7 +88,7 @@ TEST_F(MissingDeathTest, VirtualGpusAreCounted) {
 
 TEST_F(MissingDeathTest, AnUnreadableNumberNeverThrowsWhereNothingMay) {
   EXPECT_EXIT(report("many", nowhere, [] { backend(Device(0)); }), ::testing::ExitedWithCode(7),
-              "SINTER_VIRTUAL_GPUS=\"many\" cannot be read: expected the number of virtual GPUs, 1 to 64");
+              "SINTER_VIRTUAL_GPUS=\"many\" is not valid: expected the number of virtual GPUs, 1 to 64");
   EXPECT_EXIT(report("many", nowhere,
                      [] {
                        const bool ok = !sinter::cuda_is_available() && sinter::device_count() == 0 &&

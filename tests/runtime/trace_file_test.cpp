@@ -89,7 +89,7 @@ TEST(TraceFile, CutsLongNamesBetweenCharacters) {
 TEST(TraceRecord, LeavesValuesOutThatItHasNoRoomFor) {
   TraceRecord r(TraceCategory::Launch, "k");
   for (int i = 0; i < 20; ++i) r.add({"x", i});
-  EXPECT_EQ(r.value_count, TraceRecord::most_values);
+  EXPECT_EQ(r.value_count, TraceRecord::max_values);
   EXPECT_EQ(r.values.back().number, 5);
 }
 

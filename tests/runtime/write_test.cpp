@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <string>
 
+#include <runtime/atomic_file_writer.hpp>
 #include <runtime/environment.hpp>
 #include <runtime/log.hpp>
-#include <runtime/replacement.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../file_limit.hpp"
 #include "../scratch.hpp"
@@ -21,7 +21,7 @@ namespace sinter::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using runtime::Replacement;
+using runtime::AtomicFileWriter;
 
 const std::string large(200'000, 'x');
 
@@ -108,12 +108,12 @@ TEST(Write, ProblemsSayTheLimit) {
             0);
 }
 
-TEST(Replacement, AppearsWhenItIsComplete) {
+TEST(AtomicFileWriter, AppearsWhenItIsComplete) {
   const ScratchFolder folder;
   const std::string path = folder.file("a");
   write_text(path, "old");
   {
-    Replacement file(path);
+    AtomicFileWriter file(path);
     file.write("new ");
     file.write("text");
     file.write_at(1, std::as_bytes(std::span("E", 1)));
@@ -125,20 +125,20 @@ TEST(Replacement, AppearsWhenItIsComplete) {
     EXPECT_EQ(read_text(path), "nEw text!");
   }
   {
-    Replacement(path).write("nobody needs this");
+    AtomicFileWriter(path).write("nobody needs this");
   }
   EXPECT_EQ(read_text(path), "nEw text!");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
 }
 
-TEST(Replacement, PastTheLimitLeavesTheOldFile) {
+TEST(AtomicFileWriter, PastTheLimitLeavesTheOldFile) {
   const ScratchFolder folder;
   write_text(folder.file("a"), "old");
   for (const rlim_t limit : file_limits)
     EXPECT_EQ(under_file_limit(limit,
                                [&] {
                                  try {
-                                   Replacement file(folder.file("a"));
+                                   AtomicFileWriter file(folder.file("a"));
                                    file.write(large);
                                    file.commit();
                                  } catch (const FormatError& e) {

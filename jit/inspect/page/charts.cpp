@@ -52,7 +52,7 @@ class Roofline {
       : report_(r),
         kernels_(std::move(kernels)),
         rates_(rates()),
-        across_(least_intensity(), most_intensity(), left, right),
+        across_(least_intensity(), max_intensity(), left, right),
         up_(r.bandwidth * across_.least(), *rates_.rbegin(), bottom, top) {}
 
   std::string svg() const {
@@ -76,7 +76,7 @@ class Roofline {
     for (const std::size_t k : kernels_) least = std::min(least, report_.kernels[k].intensity());
     return least;
   }
-  double most_intensity() const {
+  double max_intensity() const {
     double most = *rates_.rbegin() / report_.bandwidth * 5;
     for (const std::size_t k : kernels_) most = std::max(most, report_.kernels[k].intensity());
     return most;

@@ -13,20 +13,20 @@
 namespace sinter::inline v1::jit::page {
 namespace {
 
-constexpr std::size_t most_kernels = 24;
-constexpr std::size_t most_steps = 60;  // past this many, each box lists its operations
-constexpr std::size_t most_inputs = 8;  // of a kernel; further ones share one node
-constexpr std::size_t most_outputs = 8;
+constexpr std::size_t max_kernels = 24;
+constexpr std::size_t max_steps = 60;  // past this many, each box lists its operations
+constexpr std::size_t max_inputs = 8;  // of a kernel; further ones share one node
+constexpr std::size_t max_outputs = 8;
 constexpr std::size_t line_length = 28;  // characters
 
 /// Breaks words into lines of about this length, with a limit on their number.
 std::vector<std::string> wrapped(std::string_view text) {
-  constexpr std::size_t most_lines = 6;
+  constexpr std::size_t max_lines = 6;
   std::vector<std::string> lines{""};
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     if (!lines.back().empty() && lines.back().size() + 1 + end > line_length) {
-      if (lines.size() == most_lines) return lines.back() += " ...", lines;
+      if (lines.size() == max_lines) return lines.back() += " ...", lines;
       lines.emplace_back();
     }
     lines.back() += (lines.back().empty() ? "" : " ") + std::string(text.substr(0, end));
@@ -39,13 +39,13 @@ class Painter {
  public:
   Painter(const report::Report& r, Detail detail)
       : report_(r),
-        count_(std::min(r.kernels.size(), most_kernels)),
+        count_(std::min(r.kernels.size(), max_kernels)),
         has_steps_(detail == Detail::Steps),
         has_temporaries_(detail == Detail::Kernels) {
     std::size_t steps = 0;
     for (const report::Kernel& k : r.kernels)
       steps += static_cast<std::size_t>(std::ranges::count_if(k.steps, &report::GraphNode::is_computed));
-    has_steps_ &= steps <= most_steps;
+    has_steps_ &= steps <= max_steps;
   }
 
   Drawing draw() {
@@ -104,7 +104,7 @@ class Painter {
   }
 
   void inputs(const report::Kernel& k) {
-    const std::size_t shown = k.inputs.size() <= most_inputs ? k.inputs.size() : most_inputs - 1;
+    const std::size_t shown = k.inputs.size() <= max_inputs ? k.inputs.size() : max_inputs - 1;
     for (std::size_t i = 0; i < shown; ++i) {
       const report::Input& in = k.inputs[i];
       const int from = in.kind == Slot::Kind::Temporary ? temporary(in) : leaf(in);
@@ -145,7 +145,7 @@ class Painter {
       const int step = all_ >= 0 ? all_ : nodes_[static_cast<std::size_t>(o.step)];
       const int from = step >= 0 ? step : first_of_kernel();
       const bool is_temporary = o.kind == report::Output::Kind::Temporary;
-      const bool has_node = (!is_temporary || has_temporaries_) && shown < most_outputs;
+      const bool has_node = (!is_temporary || has_temporaries_) && shown < max_outputs;
       const int made = has_node ? output(o, from) : from;
       if (is_temporary) temporaries_[o.number] = made;
       shown += has_node;

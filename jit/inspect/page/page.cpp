@@ -67,7 +67,7 @@ class Page {
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n<style>\n",
         title);
     out_ += embedded::page_style;
-    for (std::size_t k = 1; k <= std::min(report_.kernels.size(), most_marked); ++k)
+    for (std::size_t k = 1; k <= std::min(report_.kernels.size(), max_marked); ++k)
       put("body:has(#kernel-{0}:target) [*|href=\"#kernel-{0}\"]>:is(polygon,rect){{stroke-width:3}}\n", k);
     put("</style>\n</head>\n<body>\n<header><h1>{}</h1>\n<p>{} read and written{}. {}</p></header>\n<main>\n", title,
         in_bytes(report_.bytes()), fused_share(), time());
@@ -161,7 +161,7 @@ class Page {
                     roof));
   }
 
-  static constexpr std::size_t most_marked = 64;  // kernels whose boxes are highlighted when they are selected
+  static constexpr std::size_t max_marked = 64;  // kernels whose boxes are highlighted when they are selected
   const Report& report_;
   const bool knows_bounds_ = knows_bounds(report_);
   const std::vector<runtime::KernelSource> texts_;
@@ -172,7 +172,7 @@ class Page {
 }  // namespace
 
 std::string explain_html(const Recorded& expression) {
-  const runtime::DefaultFloats floats;
+  const runtime::DefaultFloatEnvironment floats;
   const Report report = report::report_of(expression);
   return Page(report, kernel_texts(expression, cuda::source), words_of(report)).html();
 }

@@ -15,7 +15,7 @@ namespace {
 
 namespace sn = sinter;
 namespace runtime = sn::runtime;
-using runtime::Combine;
+using runtime::ReduceOp;
 using sn::Device;
 using sn::DType;
 
@@ -37,7 +37,7 @@ std::vector<T> values(std::size_t n, unsigned seed) {
 }
 
 template <class T>
-void expect_equal(Combine how) {
+void expect_equal(ReduceOp how) {
   constexpr std::int64_t arrays = 3, n = 1001;
   const DType dtype = sn::dtype_of<T>;
   SCOPED_TRACE(runtime::combine_kernel(dtype, how).name);
@@ -63,7 +63,8 @@ void expect_equal(Combine how) {
 
 template <class T>
 void expect_equal() {
-  for (const Combine how : {Combine::Sum, Combine::Product, Combine::Maximum, Combine::Minimum}) expect_equal<T>(how);
+  for (const ReduceOp how : {ReduceOp::Sum, ReduceOp::Product, ReduceOp::Maximum, ReduceOp::Minimum})
+    expect_equal<T>(how);
 }
 
 TEST(CombineKernel, GivesTheHostsBits) {
@@ -80,7 +81,7 @@ TEST(CombineKernel, ANanMakesANan) {
   const runtime::TensorRef to = runtime::empty(sn::Shape{2}, DType::Float32, Device(0));
   const float in[] = {nan, 1, 1, nan};
   runtime::upload({from->buffer.get(), from->data}, in, sizeof(in));
-  for (const Combine how : {Combine::Sum, Combine::Product, Combine::Maximum, Combine::Minimum}) {
+  for (const ReduceOp how : {ReduceOp::Sum, ReduceOp::Product, ReduceOp::Maximum, ReduceOp::Minimum}) {
     runtime::combine_on_gpu(runtime::gpu(0), DType::Float32, how, to->data, from->data, 2, 2);
     float got[2];
     runtime::download(got, {to->buffer.get(), to->data}, sizeof(got));

@@ -14,9 +14,9 @@ namespace {
 
 namespace sn = sinter;
 namespace runtime = sn::runtime;
-using runtime::Combine;
+using runtime::ReduceOp;
 
-constexpr Combine all_ways[] = {Combine::Sum, Combine::Product, Combine::Maximum, Combine::Minimum};
+constexpr ReduceOp all_ways[] = {ReduceOp::Sum, ReduceOp::Product, ReduceOp::Maximum, ReduceOp::Minimum};
 
 template <class T>
 T with_payload(unsigned payload) {
@@ -37,7 +37,7 @@ std::vector<T> specials() {
 }
 
 template <class T>
-T combined(Combine how, T a, T b) {
+T combined(ReduceOp how, T a, T b) {
   T result;
   const std::byte* const both[] = {reinterpret_cast<const std::byte*>(&a), reinterpret_cast<const std::byte*>(&b)};
   runtime::combine(sn::dtype_of<T>, how, reinterpret_cast<std::byte*>(&result), both, 1);
@@ -45,7 +45,7 @@ T combined(Combine how, T a, T b) {
 }
 
 template <class T>
-void expect_commutes(const std::vector<T>& values, Combine how) {
+void expect_commutes(const std::vector<T>& values, ReduceOp how) {
   for (const T a : values)
     for (const T b : values) {
       const T x = combined(how, a, b), y = combined(how, b, a);
@@ -53,8 +53,8 @@ void expect_commutes(const std::vector<T>& values, Combine how) {
     }
 }
 
-TEST(Combine, SwappingOperandsChangesNoBit) {
-  for (const Combine how : all_ways) {
+TEST(ReduceOp, SwappingOperandsChangesNoBit) {
+  for (const ReduceOp how : all_ways) {
     expect_commutes(specials<float>(), how);
     expect_commutes(specials<double>(), how);
     expect_commutes(specials<std::int8_t>(), how);
@@ -64,28 +64,28 @@ TEST(Combine, SwappingOperandsChangesNoBit) {
   std::vector<std::complex<float>> complex;
   for (const float re : specials<float>())
     for (const float im : specials<float>()) complex.emplace_back(re, im);
-  expect_commutes(complex, Combine::Sum);
+  expect_commutes(complex, ReduceOp::Sum);
 }
 
-TEST(Combine, BoolIsOrAndAnd) {
+TEST(ReduceOp, BoolIsOrAndAnd) {
   for (const bool a : {false, true})
     for (const bool b : {false, true}) {
-      EXPECT_EQ(combined(Combine::Sum, a, b), a || b);
-      EXPECT_EQ(combined(Combine::Maximum, a, b), a || b);
-      EXPECT_EQ(combined(Combine::Product, a, b), a && b);
-      EXPECT_EQ(combined(Combine::Minimum, a, b), a && b);
+      EXPECT_EQ(combined(ReduceOp::Sum, a, b), a || b);
+      EXPECT_EQ(combined(ReduceOp::Maximum, a, b), a || b);
+      EXPECT_EQ(combined(ReduceOp::Product, a, b), a && b);
+      EXPECT_EQ(combined(ReduceOp::Minimum, a, b), a && b);
     }
 }
 
-TEST(Combine, OverItsFirstOperand) {
+TEST(ReduceOp, OverItsFirstOperand) {
   float a[] = {1, 2, 3};
   const float b[] = {10, 20, 30};
   const std::byte* const both[] = {reinterpret_cast<const std::byte*>(a), reinterpret_cast<const std::byte*>(b)};
-  runtime::combine(sn::DType::Float32, Combine::Sum, reinterpret_cast<std::byte*>(a), both, 3);
+  runtime::combine(sn::DType::Float32, ReduceOp::Sum, reinterpret_cast<std::byte*>(a), both, 3);
   EXPECT_EQ(std::vector<float>(a, a + 3), (std::vector<float>{11, 22, 33}));
 }
 
-TEST(Combine, EveryHalfComesBack) {
+TEST(ReduceOp, EveryHalfComesBack) {
   std::vector<float> wide;
   std::vector<sn::half> halves;
   for (unsigned bits = 0; bits < 0x10000; ++bits) {

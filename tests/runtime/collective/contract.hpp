@@ -19,29 +19,29 @@
 
 namespace sinter::testing {
 
-using runtime::Combine;
 using runtime::Communicator;
+using runtime::ReduceOp;
 using runtime::TensorRef;
 
-inline constexpr Combine combines[] = {Combine::Sum, Combine::Product, Combine::Maximum, Combine::Minimum};
+inline constexpr ReduceOp combines[] = {ReduceOp::Sum, ReduceOp::Product, ReduceOp::Maximum, ReduceOp::Minimum};
 
 /// Element i of rank p's array in call number `call`: small integers, so that any order gives the same result.
-inline std::int64_t number(std::uint64_t call, int p, std::int64_t i, Combine how, DType dtype) {
+inline std::int64_t number(std::uint64_t call, int p, std::int64_t i, ReduceOp how, DType dtype) {
   std::uint64_t h = call * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(p) * 0xBF58476D1CE4E5B9u +
                     static_cast<std::uint64_t>(i) * 0x94D049BB133111EBu;
   h ^= h >> 29, h *= 0xBF58476D1CE4E5B9u, h ^= h >> 32;
   if (dtype == DType::Bool) return h % 2;
-  if (how == Combine::Product) return h % 5 == 0 ? 2 : 1;
+  if (how == ReduceOp::Product) return h % 5 == 0 ? 2 : 1;
   const std::int64_t n = static_cast<std::int64_t>(h % 15);
   return dtype == DType::UInt8 ? n : n - 7;
 }
 
-inline std::int64_t combined(Combine how, DType dtype, std::int64_t a, std::int64_t b) {
-  if (dtype == DType::Bool) return how == Combine::Sum || how == Combine::Maximum ? a | b : a & b;
+inline std::int64_t combined(ReduceOp how, DType dtype, std::int64_t a, std::int64_t b) {
+  if (dtype == DType::Bool) return how == ReduceOp::Sum || how == ReduceOp::Maximum ? a | b : a & b;
   switch (how) {
-    case Combine::Sum: return a + b;
-    case Combine::Product: return a * b;
-    case Combine::Maximum: return std::max(a, b);
+    case ReduceOp::Sum: return a + b;
+    case ReduceOp::Product: return a * b;
+    case ReduceOp::Maximum: return std::max(a, b);
     default: return std::min(a, b);
   }
 }
@@ -112,7 +112,7 @@ class Contract {
     for (int i = 0; i < calls && !::testing::Test::HasFailure(); ++i) {
       ++call_;
       dtype_ = static_cast<DType>(random_() % dtype_count);
-      how_ = is_complex(dtype_) ? Combine::Sum : combines[random_() % 4];
+      how_ = is_complex(dtype_) ? ReduceOp::Sum : combines[random_() % 4];
       const unsigned kind = random_() % 6;
       SCOPED_TRACE("call " + std::to_string(i) + " kind " + std::to_string(kind) + " " + std::string(name(dtype_)));
       if (kind == 0) all_reduce();
@@ -249,7 +249,7 @@ class Contract {
   std::mt19937 random_, local_random_{7};
   std::uint64_t call_ = 0;
   DType dtype_ = DType::Float32;
-  Combine how_ = Combine::Sum;
+  ReduceOp how_ = ReduceOp::Sum;
 };
 
 }  // namespace sinter::testing

@@ -16,7 +16,7 @@ namespace {
 
 namespace sn = sinter;
 namespace runtime = sn::runtime;
-using runtime::Combine;
+using runtime::ReduceOp;
 using runtime::TensorRef;
 using sn::Device;
 using sn::DType;
@@ -76,7 +76,7 @@ void expect_sum_in_order(int ranks, std::int64_t n) {
       expected[i] = p == 0 ? static_cast<float>(own[i]) : expected[i] + static_cast<float>(own[i]);
     arrays.push_back(array(Device(p), own));
   }
-  c->all_reduce(arrays, Combine::Sum);
+  c->all_reduce(arrays, ReduceOp::Sum);
   for (const TensorRef& a : arrays) {
     const std::vector<T> got = values_of<T>(a);
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -96,34 +96,34 @@ TEST(LoopbackValues, IntegersWrap) {
   const auto c = runtime::make_loopback(cpus(2));
   std::vector<TensorRef> arrays{array<std::int8_t>(sn::cpu, {100, -128, 127}),
                                 array<std::int8_t>(sn::cpu, {100, -1, 127})};
-  c->all_reduce(arrays, Combine::Sum);
+  c->all_reduce(arrays, ReduceOp::Sum);
   EXPECT_EQ(values_of<std::int8_t>(arrays[1]), (std::vector<std::int8_t>{-56, 127, -2}));
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::vector<TensorRef> wide{array<std::int64_t>(sn::cpu, {least}), array<std::int64_t>(sn::cpu, {-1})};
-  c->all_reduce(wide, Combine::Product);
+  c->all_reduce(wide, ReduceOp::Product);
   EXPECT_EQ(values_of<std::int64_t>(wide[0])[0], least);
 }
 
 TEST(LoopbackValues, ANanMakesANan) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  for (const Combine how : sn::testing::combines) {
+  for (const ReduceOp how : sn::testing::combines) {
     const auto c = runtime::make_loopback(cpus(3));
     std::vector<TensorRef> arrays{array<float>(sn::cpu, {nan, 1, 1, 1}), array<float>(sn::cpu, {1, -nan, 1, inf}),
                                   array<float>(sn::cpu, {1, 1, nan, 2})};
     c->all_reduce(arrays, how);
     const std::vector<float> got = values_of<float>(arrays[2]);
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(got[static_cast<std::size_t>(i)])) << i;
-    EXPECT_EQ(got[3], how == Combine::Minimum ? 1 : inf);
+    EXPECT_EQ(got[3], how == ReduceOp::Minimum ? 1 : inf);
   }
 }
 
 TEST(LoopbackValues, ZerosHaveAnOrder) {
   const auto c = runtime::make_loopback(cpus(2));
   std::vector<TensorRef> a{array<double>(sn::cpu, {0.0, -0.0}), array<double>(sn::cpu, {-0.0, 0.0})};
-  c->all_reduce(a, Combine::Maximum);
+  c->all_reduce(a, ReduceOp::Maximum);
   EXPECT_FALSE(std::signbit(values_of<double>(a[0])[0]) || std::signbit(values_of<double>(a[0])[1]));
   std::vector<TensorRef> b{array<double>(sn::cpu, {0.0, -0.0}), array<double>(sn::cpu, {-0.0, 0.0})};
-  c->all_reduce(b, Combine::Minimum);
+  c->all_reduce(b, ReduceOp::Minimum);
   EXPECT_TRUE(std::signbit(values_of<double>(b[0])[0]) && std::signbit(values_of<double>(b[0])[1]));
 }
 
@@ -148,14 +148,14 @@ TEST(LoopbackTraffic, FollowsTheFormulas) {
     const std::vector<std::int64_t> counts(ranks, 1000);
     const std::uint64_t bytes = 4000;
     const Counted reduced = k == 1 ? Counted{0, 0} : Counted{2 * ranks, 2 * ranks * bytes};
-    EXPECT_EQ(traffic_of(*c, [&] { c->all_reduce(shard, Combine::Sum); }), reduced);
+    EXPECT_EQ(traffic_of(*c, [&] { c->all_reduce(shard, ReduceOp::Sum); }), reduced);
     EXPECT_EQ(traffic_of(*c, [&] { c->all_gather(shard, whole, counts); }),
               (Counted{ranks * (ranks - 1), ranks * (ranks - 1) * bytes}));
     EXPECT_EQ(traffic_of(*c, [&] { c->broadcast(shard, k - 1); }), (Counted{ranks - 1, (ranks - 1) * bytes}));
     EXPECT_EQ(traffic_of(*c, [&] { c->send(shard[0], 0, shard.back(), k - 1); }),
               k == 1 ? Counted(0, 0) : Counted(1, bytes));
     if (k == 1) continue;
-    EXPECT_EQ(traffic_of(*c, [&] { c->reduce_scatter(whole, shard, counts, Combine::Sum); }),
+    EXPECT_EQ(traffic_of(*c, [&] { c->reduce_scatter(whole, shard, counts, ReduceOp::Sum); }),
               (Counted{ranks * ranks + ranks, ranks * (ranks + 1) * bytes}));
   }
 }
@@ -170,7 +170,7 @@ TEST(LoopbackTraffic, IsNoneOnOneDevice) {
 TEST(LoopbackErrors, SayWhatIsWrong) {
   const auto c = runtime::make_loopback(gpus(2));
   const auto floats = [](int gpu, std::int64_t n) { return runtime::empty(Shape{n}, DType::Float32, Device(gpu)); };
-  const auto reduce = [&](std::vector<TensorRef> arrays, Combine how = Combine::Sum) {
+  const auto reduce = [&](std::vector<TensorRef> arrays, ReduceOp how = ReduceOp::Sum) {
     return [&c, arrays, how] { c->all_reduce(arrays, how); };
   };
   EXPECT_THAT(reduce({floats(0, 3)}),
@@ -188,7 +188,7 @@ TEST(LoopbackErrors, SayWhatIsWrong) {
   EXPECT_THAT(reduce({floats(0, 3), runtime::iota_tensor(Shape{3}, Device(1))}),
               ThrowsMessage<sn::Error>(HasSubstr("iota tensor")));
   const auto complex = [](int gpu) { return runtime::empty(Shape{3}, DType::Complex64, Device(gpu)); };
-  EXPECT_THAT(reduce({complex(0), complex(1)}, Combine::Maximum),
+  EXPECT_THAT(reduce({complex(0), complex(1)}, ReduceOp::Maximum),
               ThrowsMessage<sn::DtypeError>(AllOf(HasSubstr("complex64"), HasSubstr("maximum"))));
 }
 
@@ -204,7 +204,7 @@ TEST(LoopbackErrors, OfShardsAndPlaces) {
   EXPECT_THAT(gather({3, -2}), ThrowsMessage<sn::ShapeError>(HasSubstr("count of rank 1 (cuda:1) is -2")));
   EXPECT_THAT(gather({2, 3}), ThrowsMessage<sn::ShapeError>(HasSubstr("3 elements where 2")));
   const auto scatter = [&](std::vector<std::int64_t> counts) {
-    return [&, counts] { c->reduce_scatter(shards, wholes, counts, Combine::Sum); };
+    return [&, counts] { c->reduce_scatter(shards, wholes, counts, ReduceOp::Sum); };
   };
   EXPECT_THAT(scatter({5, 5}), ThrowsMessage<sn::ShapeError>(HasSubstr("the counts [5, 5] make 10")));
   EXPECT_THAT([&] { c->broadcast(wholes, 2); },
@@ -216,7 +216,7 @@ TEST(LoopbackErrors, OfShardsAndPlaces) {
   const TensorRef one = floats(0, 8);
   const std::vector<TensorRef> shared{runtime::view(*one, Shape{5}, Shape{1}),
                                       runtime::view(*one, Shape{5}, Shape{1}, 3)};
-  EXPECT_THAT([&] { both->all_reduce(shared, Combine::Sum); }, ThrowsMessage<sn::Error>(HasSubstr("share memory")));
+  EXPECT_THAT([&] { both->all_reduce(shared, ReduceOp::Sum); }, ThrowsMessage<sn::Error>(HasSubstr("share memory")));
   EXPECT_THAT([] { runtime::make_loopback({}); }, ThrowsMessage<sn::DeviceError>(HasSubstr("at least one device")));
 }
 

@@ -54,21 +54,22 @@ TEST(Child, DISABLED_MakeDifferentCalls) {
     if (runtime::world().process == 1)
       c.broadcast(ones(5), 0);
     else
-      c.all_reduce(ones(5), Combine::Sum);
+      c.all_reduce(ones(5), ReduceOp::Sum);
   });
 }
 TEST(Child, DISABLED_CombineDifferently) {
-  report_errors(
-      [](Communicator& c) { c.all_reduce(ones(5), runtime::world().process == 1 ? Combine::Maximum : Combine::Sum); });
+  report_errors([](Communicator& c) {
+    c.all_reduce(ones(5), runtime::world().process == 1 ? ReduceOp::Maximum : ReduceOp::Sum);
+  });
 }
 TEST(Child, DISABLED_BringDifferentLengths) {
-  report_errors([](Communicator& c) { c.all_reduce(ones(runtime::world().process == 1 ? 6 : 5), Combine::Sum); });
+  report_errors([](Communicator& c) { c.all_reduce(ones(runtime::world().process == 1 ? 6 : 5), ReduceOp::Sum); });
 }
 TEST(Child, DISABLED_BringDifferentDtypes) {
   report_errors([](Communicator& c) {
     std::vector<TensorRef> mine = ones(5);
     if (runtime::world().process == 1) mine[0] = runtime::empty(sn::Shape{5}, DType::Int32, mine[0]->device);
-    c.all_reduce(mine, Combine::Sum);
+    c.all_reduce(mine, ReduceOp::Sum);
   });
 }
 TEST(Child, DISABLED_BringDifferentCounts) {
@@ -90,16 +91,16 @@ TEST(Child, DISABLED_SendDifferently) {
 }
 TEST(Child, DISABLED_OneIsRefused) {
   report_errors([](Communicator& c) {
-    c.all_reduce(runtime::world().process == 1 ? std::vector<TensorRef>{TensorRef()} : ones(5), Combine::Sum);
+    c.all_reduce(runtime::world().process == 1 ? std::vector<TensorRef>{TensorRef()} : ones(5), ReduceOp::Sum);
   });
 }
 TEST(Child, DISABLED_AllAreRefused) {
-  report_errors([](Communicator& c) { c.all_reduce({}, Combine::Sum); });
+  report_errors([](Communicator& c) { c.all_reduce({}, ReduceOp::Sum); });
 }
 TEST(Child, DISABLED_OneNeverCalls) {
   wait_for_seconds_only();
   if (runtime::world().process == 2) std::this_thread::sleep_for(std::chrono::seconds(12));
-  report_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); }, 1);
+  report_errors([](Communicator& c) { c.all_reduce(ones(5), ReduceOp::Sum); }, 1);
 }
 TEST(Child, DISABLED_OneNeverStarts) {
   if (std::getenv("OMPI_COMM_WORLD_RANK") == std::string("1"))
@@ -125,11 +126,11 @@ TEST(Child, DISABLED_OneNeverSends) {
 TEST(Child, DISABLED_OneDies) {
   wait_for_seconds_only();
   if (runtime::world().process == 1) _exit(0);
-  report_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); }, 1);
+  report_errors([](Communicator& c) { c.all_reduce(ones(5), ReduceOp::Sum); }, 1);
 }
 TEST(Child, DISABLED_OneEnds) {
   communicator();
-  if (runtime::world().process != 1) report_errors([](Communicator& c) { c.all_reduce(ones(5), Combine::Sum); }, 1);
+  if (runtime::world().process != 1) report_errors([](Communicator& c) { c.all_reduce(ones(5), ReduceOp::Sum); }, 1);
 }
 
 /// An error of this process, which is told once however deep it is.
@@ -147,7 +148,7 @@ void fail() {
 TEST(Child, DISABLED_OneHasAnErrorFirst) {
   report_errors([](Communicator& c) {
     if (runtime::world().process == 1) fail();
-    if (runtime::world().process != 1) c.all_reduce(ones(5), Combine::Sum);
+    if (runtime::world().process != 1) c.all_reduce(ones(5), ReduceOp::Sum);
   });
 }
 TEST(Child, DISABLED_OneHasAnErrorBeforeItsPartOfASend) {
@@ -166,7 +167,7 @@ TEST(Child, DISABLED_OneTriesAgain) {
     } else if (!std::getenv("CHILD_IS_SLOW")) {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
-    c.all_reduce(ones(5), Combine::Sum);
+    c.all_reduce(ones(5), ReduceOp::Sum);
   });
 }
 TEST(Child, DISABLED_AllHaveAnError) {
@@ -174,8 +175,8 @@ TEST(Child, DISABLED_AllHaveAnError) {
   meet(c.size());
   for (int i = 0; i < 20; ++i) {
     for (int errors = 0; errors <= i % 3; ++errors) fail();
-    c.all_reduce(ones(5), Combine::Sum);
-    EXPECT_THROW(runtime::together(sn::Mesh::world(), [&] { c.all_reduce({}, Combine::Sum); }), sn::Error);
+    c.all_reduce(ones(5), ReduceOp::Sum);
+    EXPECT_THROW(runtime::together(sn::Mesh::world(), [&] { c.all_reduce({}, ReduceOp::Sum); }), sn::Error);
   }
 }
 TEST(Child, DISABLED_OneHasAnErrorAtTheEnd) {

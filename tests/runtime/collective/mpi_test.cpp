@@ -36,7 +36,7 @@ TEST(Child, DISABLED_KeepsTheContractInParts) {
 }
 
 TEST(Child, DISABLED_KnowsTheWorld) {
-  const runtime::World& world = runtime::world();
+  const runtime::RankTable& world = runtime::world();
   const int process = std::atoi(std::getenv("OMPI_COMM_WORLD_RANK")),
             size = std::atoi(std::getenv("OMPI_COMM_WORLD_SIZE"));
   EXPECT_EQ(world.process, process);
@@ -66,7 +66,7 @@ void expect_same_bits_of_sums() {
     }
     if (p >= c.first() && p < c.first() + c.local()) mine.push_back(array(local_devices()[mine.size()], values));
   }
-  c.all_reduce(mine, Combine::Sum);
+  c.all_reduce(mine, ReduceOp::Sum);
   for (const Device d : local_devices()) all.push_back(runtime::empty(sn::Shape{1000 * c.size()}, sn::dtype_of<T>, d));
   c.all_gather(mine, all, counts);
   const std::vector<std::byte> bytes = sn::testing::bytes_of(all[0]);
@@ -98,11 +98,11 @@ TEST(Child, DISABLED_CountsTraffic) {
   const std::vector<TensorRef> one = ones(1000), all = ones(1000 * static_cast<std::size_t>(c.size()));
   const auto local = static_cast<std::uint64_t>(c.local()), size = static_cast<std::uint64_t>(c.size());
   const std::vector<std::int64_t> counts(size, 1000);
-  c.all_reduce(one, Combine::Sum);
+  c.all_reduce(one, ReduceOp::Sum);
   expect(1, 4000);
   c.all_gather(one, all, counts);
   expect(1, 4000 * local);
-  c.reduce_scatter(all, one, counts, Combine::Sum);
+  c.reduce_scatter(all, one, counts, ReduceOp::Sum);
   expect(1, 4000 * size);
   c.broadcast(one, 0);
   expect(c.first() == 0, c.first() == 0 ? 4000 : 0);
@@ -121,7 +121,7 @@ TEST(Child, DISABLED_ThreadsTakeTurns) {
     threads.emplace_back([&] {
       for (int i = 0; i < 20; ++i) {
         const std::vector<TensorRef> mine = ones(100);
-        c.all_reduce(mine, Combine::Sum);
+        c.all_reduce(mine, ReduceOp::Sum);
         const float expected = static_cast<float>(c.size());
         EXPECT_EQ(std::memcmp(sn::testing::bytes_of(mine[0]).data(), &expected, 4), 0);
       }

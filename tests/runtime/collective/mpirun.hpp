@@ -24,7 +24,7 @@ namespace sinter::testing {
 // For one of several processes.
 
 inline std::vector<Device> local_devices() {
-  const runtime::World& world = runtime::world();
+  const runtime::RankTable& world = runtime::world();
   return {world.all.begin() + world.first, world.all.begin() + world.first + world.local};
 }
 /// Never destroyed, like a mesh's: what its destructor would use is gone by then.

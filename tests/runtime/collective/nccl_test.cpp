@@ -24,7 +24,7 @@ const sinter::test::Setup nccl_without_gpus([] { setenv("SINTER_VIRTUAL_GPUS", "
 
 namespace sn = sinter;
 namespace runtime = sn::runtime;
-using runtime::Combine;
+using runtime::ReduceOp;
 using runtime::TensorRef;
 using sn::Device;
 using sn::DType;
@@ -46,7 +46,7 @@ void run_kernel(const fake_cuda::Launch& launch) {
       std::vector<const std::byte*> sources;
       for (std::uint64_t a = 0; a < arrays; ++a) sources.push_back(from + a * count * size_of(dtype));
       std::vector<std::byte> wide(count * 8);
-      runtime::combine(dtype, static_cast<Combine>(h), wide.data(), sources, static_cast<std::int64_t>(count));
+      runtime::combine(dtype, static_cast<ReduceOp>(h), wide.data(), sources, static_cast<std::int64_t>(count));
       runtime::narrow(dtype, reinterpret_cast<std::byte*>(launch.words.at(0)), wide.data(),
                       static_cast<std::int64_t>(count));
     }
@@ -99,7 +99,7 @@ TEST_F(NcclErrors, NothingIsWaitedFor) {
   const auto c = runtime::make_nccl(gpus(2));
   const std::vector<TensorRef> mine = arrays(2, 100);
   sn::synchronize();
-  auto calls = sn::testing::calls_of([&] { c->all_reduce(mine, Combine::Sum); });
+  auto calls = sn::testing::calls_of([&] { c->all_reduce(mine, ReduceOp::Sum); });
   for (const char* call : {"cuStreamSynchronize", "cuEventSynchronize", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2"})
     EXPECT_EQ(calls[call], 0) << call;
   EXPECT_EQ(fake_nccl_control().calls["ncclAllReduce"], 2);
@@ -107,24 +107,24 @@ TEST_F(NcclErrors, NothingIsWaitedFor) {
 
 TEST_F(NcclErrors, SixteenBitsAndMaximaAreCombinedByKernels) {
   const auto c = runtime::make_nccl(gpus(2));
-  const auto kernels = [&](DType dtype, Combine how) {
+  const auto kernels = [&](DType dtype, ReduceOp how) {
     sn::testing::fake().launches.clear();
     c->all_reduce(arrays(2, 100, dtype), how);
     return sn::testing::fake().launches.size();
   };
-  EXPECT_EQ(kernels(DType::Float16, Combine::Sum), 2u);
-  EXPECT_EQ(kernels(DType::BFloat16, Combine::Sum), 2u);
-  EXPECT_EQ(kernels(DType::Int16, Combine::Sum), 2u);
-  EXPECT_EQ(kernels(DType::Float32, Combine::Maximum), 2u);
-  EXPECT_EQ(kernels(DType::Float32, Combine::Sum), 0u);
-  EXPECT_EQ(kernels(DType::Complex128, Combine::Sum), 0u);
+  EXPECT_EQ(kernels(DType::Float16, ReduceOp::Sum), 2u);
+  EXPECT_EQ(kernels(DType::BFloat16, ReduceOp::Sum), 2u);
+  EXPECT_EQ(kernels(DType::Int16, ReduceOp::Sum), 2u);
+  EXPECT_EQ(kernels(DType::Float32, ReduceOp::Maximum), 2u);
+  EXPECT_EQ(kernels(DType::Float32, ReduceOp::Sum), 0u);
+  EXPECT_EQ(kernels(DType::Complex128, ReduceOp::Sum), 0u);
 }
 
 TEST_F(NcclErrors, EqualShardsAreGatheredByOneCall) {
   const auto c = runtime::make_nccl(gpus(2));
   const auto calls = [&](std::int64_t count) {
     fake_nccl_control().calls.clear();
-    c->all_reduce(arrays(2, count, DType::Float16), Combine::Sum);
+    c->all_reduce(arrays(2, count, DType::Float16), ReduceOp::Sum);
     return fake_nccl_control().calls;
   };
   EXPECT_EQ(calls(100)["ncclAllGather"], 2);
@@ -133,7 +133,7 @@ TEST_F(NcclErrors, EqualShardsAreGatheredByOneCall) {
 
 TEST_F(NcclErrors, TrafficIsWhatIsHandedOver) {
   const auto c = runtime::make_nccl(gpus(4));
-  c->all_reduce(arrays(4, 100), Combine::Sum);
+  c->all_reduce(arrays(4, 100), ReduceOp::Sum);
   EXPECT_EQ(c->traffic().messages, 4u);
   EXPECT_EQ(c->traffic().bytes, 1600u);
   c->broadcast(arrays(4, 100), 3);
@@ -145,7 +145,7 @@ TEST_F(NcclErrors, SayWhatNcclSays) {
   const auto c = runtime::make_nccl(gpus(2));
   fake_nccl_control().fail_call = "ncclAllReduce", fake_nccl_control().fail_result = 1,
   fake_nccl_control().last_error = "the link is down";
-  const auto reduce = [&] { c->all_reduce(arrays(2, 100), Combine::Sum); };
+  const auto reduce = [&] { c->all_reduce(arrays(2, 100), ReduceOp::Sum); };
   EXPECT_THAT(reduce, ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at ranks 0 to 1 of 2"),
                                                      HasSubstr("unhandled error (1): the link is down"))));
   fake_nccl_control().fail_call.clear();
@@ -201,7 +201,7 @@ TEST_P(NcclWatch, EndsEveryWait) {
   const auto& [name, wait] = waits[GetParam()];
   const auto c = runtime::make_nccl(gpus(2));
   const std::vector<TensorRef> mine = arrays(2, 100);
-  c->all_reduce(mine, Combine::Sum);
+  c->all_reduce(mine, ReduceOp::Sum);
   c->broadcast(mine, 0);  // behind it: it is the first one that does not end
   EXPECT_THAT([&] { wait(mine[1]); },
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32 at ranks 0 to 1 of 2"),
@@ -212,7 +212,7 @@ TEST_P(NcclWatch, EndsEveryWait) {
   EXPECT_THAT([&] { c->broadcast(mine, 0); }, ThrowsMessage<sn::Error>(HasSubstr("NCCL has failed")));
   fake_nccl_control().hangs = false;
   const auto next = runtime::make_nccl(gpus(2));
-  next->all_reduce(mine, Combine::Sum);
+  next->all_reduce(mine, ReduceOp::Sum);
   sn::synchronize();
 }
 INSTANTIATE_TEST_SUITE_P(Waits, NcclWatch, ::testing::Range(0, static_cast<int>(std::size(waits))));
@@ -220,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(Waits, NcclWatch, ::testing::Range(0, static_cast<int>(
 TEST_F(NcclErrors, WhileWaitingAreHeardAtOnce) {
   const auto c = runtime::make_nccl(gpus(2));
   fake_nccl_control().hangs = true;
-  c->all_reduce(arrays(2, 100), Combine::Sum);
+  c->all_reduce(arrays(2, 100), ReduceOp::Sum);
   fake_nccl_control().async_error = 6, fake_nccl_control().last_error = "the peer is gone";
   EXPECT_THAT([] { sn::synchronize(); }, ThrowsMessage<sn::Error>(AllOf(HasSubstr("all_reduce, sum, of 100 float32"),
                                                                         HasSubstr("(6): the peer is gone"))));
@@ -235,7 +235,7 @@ TEST_F(NcclErrors, AreNotBlamedForWorkBeforeThem) {
     if (std::chrono::steady_clock::now() < over) throw fake_cuda::Stuck();
     run_kernel(launch);
   };
-  c->all_reduce(arrays(2, 100, DType::Int16), Combine::Sum);  // calls, and a kernel in between
+  c->all_reduce(arrays(2, 100, DType::Int16), ReduceOp::Sum);  // calls, and a kernel in between
   sn::synchronize();
   unsetenv("SINTER_COLLECTIVE_TIMEOUT");
   EXPECT_EQ(fake_nccl_control().aborted, 0);
@@ -246,7 +246,7 @@ TEST_F(NcclErrors, AreHeardByAllThatWait) {
   setenv("SINTER_COLLECTIVE_TIMEOUT", "0.2", 1);
   const auto c = runtime::make_nccl(gpus(2));
   fake_nccl_control().hangs = true;
-  c->all_reduce(arrays(2, 100), Combine::Sum);
+  c->all_reduce(arrays(2, 100), ReduceOp::Sum);
   std::atomic<int> heard{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i)
@@ -286,7 +286,7 @@ TEST(Child, DISABLED_ComparesItsCalls) {
   c.barrier();
   std::string report;
   try {
-    c.all_reduce(arrays(2, process == 0 ? 5 : 6), Combine::Sum);
+    c.all_reduce(arrays(2, process == 0 ? 5 : 6), ReduceOp::Sum);
   } catch (const sn::Error& e) {
     report = e.what();
   }

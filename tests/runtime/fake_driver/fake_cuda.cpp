@@ -42,7 +42,7 @@ struct Kernel {
   Module* module = nullptr;
   std::string name;
   int static_shared = 0;
-  int most_shared = 48 * 1024 - static_shared;  // that a launch may ask for
+  int max_shared = 48 * 1024 - static_shared;  // that a launch may ask for
 };
 
 }  // namespace sinter::inline v1::runtime::driver
@@ -548,7 +548,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int which, int value) {
   ENTER(true);
   if (which != function_max_dynamic_shared || function->static_shared + value > state().control.shared_per_block)
     return invalid_value;
-  function->most_shared = value;
+  function->max_shared = value;
   return success;
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int threads, std::size_t) {
@@ -562,7 +562,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   if (const CUresult result = on_stream(stream)) return result;
   if (parameters || extra[0] != launch_buffer || extra[2] != launch_buffer_size || extra[4] != launch_end)
     return invalid_value;
-  if (!gx || !bx || bx > 1024 || static_cast<int>(shared) > function->most_shared) return invalid_value;
+  if (!gx || !bx || bx > 1024 || static_cast<int>(shared) > function->max_shared) return invalid_value;
   const std::size_t bytes = *static_cast<const std::size_t*>(extra[3]);
   fake_cuda::Launch launch{function->name, {gx, gy, gz}, {bx, by, bz}, shared, std::vector<std::uint64_t>(bytes / 8)};
   if (bytes) std::memcpy(launch.words.data(), extra[1], bytes);

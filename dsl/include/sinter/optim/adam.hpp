@@ -20,15 +20,15 @@ class Adam : public Optimizer {
   explicit Adam(std::vector<AnyTensor> parameters, const AdamOptions& options = {});
 
  protected:
-  Adam(std::vector<AnyTensor> parameters, const AdamOptions& options, bool decouples);
+  Adam(std::vector<AnyTensor> parameters, const AdamOptions& options, bool decoupled_decay);
   Value update(Update& to, const Slot& slot, const Value& gradient) const override;
 
  private:
   AdamOptions options_;
-  bool decouples_ = false;
+  bool decoupled_decay_ = false;
 };
 
-/// The same with decoupled weight decay (Loshchilov and Hutter, 2019): p *= 1 - lr * weight_decay before each step. As
+/// Adam with decoupled weight decay (Loshchilov and Hutter, 2019): p *= 1 - lr * weight_decay before each step. As
 /// torch.optim.AdamW.
 class AdamW : public Adam {
  public:

@@ -13,8 +13,9 @@ namespace sinter::inline v1 {
 namespace optim {
 
 struct LossScale {
-  double scale = 65536;              // the factor at first
-  double growth = 2, backoff = 0.5;  // after `interval` steps without an infinity or NaN, and after one with
+  double scale = 65536;  // the factor at first
+  double growth = 2;     // the change after `interval` finite steps in a row
+  double backoff = 0.5;  // the change after a step with an infinity or NaN
   std::int64_t interval = 2000;
 };
 
@@ -36,8 +37,8 @@ class Optimizer {
   detail::tensor_of<E> backward(const E& loss) {
     return detail::tensor_of<E>(add_gradients(detail::lazy_node(loss)));
   }
-  /// Updates the parameters that have gradients, and drops these. Throws Error if there are none; nothing is written if
-  /// it throws. With a loss scale it returns false, and writes nothing, if a gradient is infinite or NaN.
+  /// Updates every parameter that has a gradient, then clears the gradients. Throws Error if there are none; nothing is
+  /// written if it throws. With a loss scale it returns false, and writes nothing, if a gradient is infinite or NaN.
   bool step();
   /// backward(loss), then step().
   template <expression E>
@@ -62,13 +63,13 @@ class Optimizer {
   /// Error after the first step.
   void use_master_weights();
   /// Multiplies losses by a factor against underflow in 16-bit gradients, and divides the gradients by it. A step whose
-  /// gradients are not finite is left out and lowers the factor. step() then waits for the device.
+  /// gradients are not finite is skipped and lowers the factor. step() then waits for the device.
   void set_loss_scale(const LossScale& scale = {});
   /// The factor at present; 1 without set_loss_scale().
   double loss_scale() const noexcept { return scale_.scale; }
 
   const std::vector<AnyTensor>& parameters() const noexcept { return parameters_; }
-  /// The number of steps so far, without those left out.
+  /// The number of steps so far, without those skipped.
   std::int64_t steps() const noexcept { return steps_; }
 
   /// State tensors by name, "momentum.0" for the first parameter's, and "steps". They share the optimizer's storage.
@@ -111,7 +112,7 @@ class Optimizer {
   struct Group;
 
   runtime::TensorRef add_gradients(const jit::LazyRef& loss);
-  std::vector<Slot> moved_slots() const;
+  std::vector<Slot> slots_to_update() const;
   static bool are_finite(const std::vector<Slot>& slots);
   void apply(const std::vector<Slot>& slots);
   void evaluate_updates(const std::vector<Slot>& slots) const;

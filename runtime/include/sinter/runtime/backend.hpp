@@ -40,7 +40,7 @@ class Backend {
   /// work that the fence waits for.
   virtual void deallocate(void* data, std::size_t bytes, StreamImpl* stream = nullptr, Fence fence = {}) noexcept = 0;
 
-  /// From and to host memory. upload may return before the device has the bytes, but `host` may be reused at once.
+  /// Copy from and to host memory. upload may return before the device has the bytes, but `host` may be reused at once.
   virtual void upload(void* device, const void* host, std::size_t bytes) = 0;
   /// From pinned memory, which must not change until the copy is done.
   virtual void upload_pinned(void* device, const void* host, std::size_t bytes) { upload(device, host, bytes); }
@@ -50,7 +50,7 @@ class Backend {
   /// GPU copies in no particular order. The copy is not ordered after the source's work.
   virtual void copy(void* to, const void* from, std::size_t bytes, Backend& source) = 0;
   /// The dtype to convert matrices to if the device's BLAS does not support `dtype`.
-  virtual DType multiplied_as(DType dtype) const noexcept { return dtype; }
+  virtual DType product_dtype(DType dtype) const noexcept { return dtype; }
   /// A matrix product of a dtype that needs no such conversion. Asynchronous if the device is. Throws DeviceError if
   /// the device has no BLAS, ShapeError for extents that the BLAS does not support, CudaError.
   virtual void multiply(const MatrixProduct& product) = 0;

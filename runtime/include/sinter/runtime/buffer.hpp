@@ -93,8 +93,8 @@ class Buffer : public Counted<Buffer> {
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
   bool is_pinned() const noexcept { return kind_ == Kind::Pinned; }
-  /// Whether it was allocated by Sinter for itself alone, on a device.
-  bool is_device_memory() const noexcept { return kind_ == Kind::Device; }
+  /// Whether Sinter allocated it for a tensor: it is not pinned, foreign, sharded, or a part of another buffer.
+  bool is_owned() const noexcept { return kind_ == Kind::Owned; }
   /// Number of writes to the contents; a lazy expression compares it.
   std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
   /// Call it after writing to memory that others may have read. Other exposed buffers over the same memory get a new
@@ -115,7 +115,7 @@ class Buffer : public Counted<Buffer> {
 
  private:
   friend class UseRecord;
-  enum class Kind : std::uint8_t { Device, Pinned, Foreign, Sharded, Part };
+  enum class Kind : std::uint8_t { Owned, Pinned, Foreign, Sharded, Part };
   struct Foreign;
   struct Part;
   struct Sharded;

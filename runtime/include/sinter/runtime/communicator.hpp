@@ -9,7 +9,7 @@
 namespace sinter::inline v1::runtime {
 
 /// The operator of a reduction over ranks.
-enum class Combine : std::uint8_t { Sum, Product, Maximum, Minimum };
+enum class ReduceOp : std::uint8_t { Sum, Product, Maximum, Minimum };
 
 /// One array for each of this process's ranks, in order: contiguous, on that rank's device, all of one dtype.
 using LocalArrays = std::span<const TensorRef>;
@@ -36,11 +36,11 @@ class Communicator {
 
   /// Each array becomes the reduction of all, bitwise identical at every rank. 16-bit floats are summed in float32;
   /// complex numbers can only be summed; among several NaNs or zeros, Maximum and Minimum may return any.
-  virtual void all_reduce(LocalArrays arrays, Combine how) = 0;
+  virtual void all_reduce(LocalArrays arrays, ReduceOp how) = 0;
   /// `to` receives the concatenation of `from` at all ranks: counts[p] elements of rank p, possibly none.
   virtual void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) = 0;
   /// Rank p receives its counts[p] elements of the reduction of all `from`, which have sum(counts) elements each.
-  virtual void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, Combine how) = 0;
+  virtual void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) = 0;
   /// All arrays become copies of the one at rank `root`.
   virtual void broadcast(LocalArrays arrays, int root) = 0;
   /// Copies the array at rank `from` to the one at rank `to`. Called only by the processes that have either

@@ -25,7 +25,8 @@ enum class DeviceKind : std::uint8_t { Cpu, Cuda, Mesh };
 /// The index of the GPU that the tag `cuda<>` and `x.cuda()` refer to: per thread, 0 until set_device.
 int current_device() noexcept;
 
-/// A place for tensors: a CPU, a GPU, or all devices of a Mesh. Naming one needs no GPU; using one does.
+/// Where a tensor lives: the CPU, a GPU, or the devices of a Mesh. Making a Device does not check that it exists; using
+/// it does.
 class Device {
  public:
   constexpr Device() = default;

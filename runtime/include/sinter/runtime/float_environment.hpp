@@ -9,18 +9,18 @@ namespace sinter::inline v1::runtime {
 
 /// Sets the default floating-point environment for a scope: round to nearest, denormals kept, no traps. Costs one load
 /// if it is already set.
-class DefaultFloats {
+class DefaultFloatEnvironment {
  public:
-  DefaultFloats() noexcept : saved_(read()) {
+  DefaultFloatEnvironment() noexcept : saved_(read()) {
     if (differs()) [[unlikely]]
       write(standard);
   }
-  ~DefaultFloats() {
+  ~DefaultFloatEnvironment() {
     if (differs()) [[unlikely]]
       write(saved_);
   }
-  DefaultFloats(const DefaultFloats&) = delete;
-  DefaultFloats& operator=(const DefaultFloats&) = delete;
+  DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
+  DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
 
  private:
 #if defined(__x86_64__)

@@ -37,7 +37,7 @@ class Mesh {
   int local() const noexcept;
   bool is_local(int rank) const noexcept { return rank >= first() && rank < first() + local(); }
 
-  /// Of `rows` rows, the number at rank p, and its first row.
+  /// How many of an array's `rows` rows rank p has, and which is its first.
   std::int64_t rows(std::int64_t rows, int rank) const noexcept;
   std::int64_t first_row(std::int64_t rows, int rank) const noexcept;
 

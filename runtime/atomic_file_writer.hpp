@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "descriptor.hpp"
+#include "file_descriptor.hpp"
 
 namespace sinter::inline v1::runtime {
 
@@ -16,12 +16,12 @@ const std::filesystem::path& checked_name(const std::filesystem::path& path);
 
 /// A new file beside the one that it replaces; removed unless committed. Follows a symbolic link; replaces regular
 /// files only. All functions throw FormatError with the path and the system's reason.
-class Replacement {
+class AtomicFileWriter {
  public:
-  explicit Replacement(const std::filesystem::path& path);
-  Replacement(const Replacement&) = delete;
-  Replacement& operator=(const Replacement&) = delete;
-  ~Replacement();
+  explicit AtomicFileWriter(const std::filesystem::path& path);
+  AtomicFileWriter(const AtomicFileWriter&) = delete;
+  AtomicFileWriter& operator=(const AtomicFileWriter&) = delete;
+  ~AtomicFileWriter();
 
   /// Appends.
   void write(std::span<const std::byte> bytes);
@@ -34,12 +34,12 @@ class Replacement {
   void commit();
 
  private:
-  Descriptor create();
+  FileDescriptor create();
 
   std::filesystem::path asked_;
   std::filesystem::path target_;
   std::filesystem::path temporary_;
-  Descriptor file_;
+  FileDescriptor file_;
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -7,15 +7,15 @@
 
 namespace sinter::inline v1::runtime {
 
-class Descriptor {
+class FileDescriptor {
  public:
-  explicit Descriptor(int fd = -1) noexcept : fd_(fd) {}
-  Descriptor(Descriptor&& o) noexcept : fd_(o.release()) {}
-  Descriptor& operator=(Descriptor&& o) noexcept {
+  explicit FileDescriptor(int fd = -1) noexcept : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& o) noexcept : fd_(o.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& o) noexcept {
     std::swap(fd_, o.fd_);
     return *this;
   }
-  ~Descriptor() { close(); }
+  ~FileDescriptor() { close(); }
 
   explicit operator bool() const noexcept { return fd_ >= 0; }
   int get() const noexcept { return fd_; }

@@ -1,4 +1,4 @@
-#include "pack.hpp"
+#include "flat_parameters.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t alignment = 64;  // in bytes
 
-/// The elements that a tensor takes in a pack.
+/// The elements that a tensor takes in the array.
 std::int64_t padded(const AnyTensor& tensor) {
   const std::int64_t unit = alignment / static_cast<std::int64_t>(size_of(tensor.dtype()));
   return (tensor.numel() + unit - 1) / unit * unit;
@@ -27,33 +27,33 @@ std::int64_t bytes_of(const AnyTensor& tensor) {
 
 }  // namespace
 
-Pack::Pack(AnyTensor single) : members_{single}, offsets_{0}, flat_(std::move(single)) {}
+FlatParameters::FlatParameters(AnyTensor single) : members_{single}, offsets_{0}, flat_(std::move(single)) {}
 
-Pack::Pack(std::vector<AnyTensor> members) : members_(std::move(members)) {
+FlatParameters::FlatParameters(std::vector<AnyTensor> members) : members_(std::move(members)) {
   std::int64_t size = 0;
   for (const AnyTensor& m : members_) {
     offsets_.push_back(size);
     size += padded(m);
   }
-  if (adopt()) return;
+  if (reuse_array()) return;
   flat_ = AnyTensor(detail::full({size}, members_[0].dtype(), members_[0].device(), 0));
-  move();
+  relocate();
 }
 
-bool Pack::movable(const AnyTensor& tensor) {
+bool FlatParameters::is_relocatable(const AnyTensor& tensor) {
   const TensorImpl& impl = tensor.impl();
   if (!impl.contiguous || impl.device.is_mesh() || impl.numel == 0 || !impl.buffer) return false;
   const Buffer& buffer = *impl.buffer;
-  return buffer.owners() == 1 && !buffer.is_exposed() && (buffer.is_device_memory() || buffer.whole());
+  return buffer.owners() == 1 && !buffer.is_exposed() && (buffer.is_owned() || buffer.whole());
 }
 
-AnyTensor Pack::part(const AnyTensor& like_flat, std::size_t k) const {
+AnyTensor FlatParameters::part(const AnyTensor& like_flat, std::size_t k) const {
   if (size() == 1) return like_flat;
   const Shape& shape = members_[k].shape();
   return AnyTensor(runtime::view(like_flat.impl(), shape, contiguous_strides(shape), offsets_[k]));
 }
 
-bool Pack::is_intact() const {
+bool FlatParameters::is_intact() const {
   if (size() == 1) return true;
   for (std::size_t k = 0; k < size(); ++k) {
     const TensorImpl& impl = members_[k].impl();
@@ -62,13 +62,13 @@ bool Pack::is_intact() const {
   return true;
 }
 
-void Pack::touch_members() const {
+void FlatParameters::touch_members() const {
   for (const AnyTensor& m : members_)
     if (m.impl().buffer) m.impl().buffer->touch();
 }
 
-/// Takes an array in which an earlier pack has put the same tensors.
-bool Pack::adopt() {
+/// Takes the array in which the same tensors lie already.
+bool FlatParameters::reuse_array() {
   Buffer* const whole = members_[0].impl().buffer->whole();
   const auto place = [&](std::size_t k) { return members_[k].impl().data - members_[0].impl().data; };
   const auto size = static_cast<std::int64_t>(size_of(members_[0].dtype()));
@@ -86,7 +86,7 @@ bool Pack::adopt() {
   return true;
 }
 
-void Pack::move() {
+void FlatParameters::relocate() {
   std::vector<TensorRef> places;
   std::vector<runtime::Ref<Buffer>> buffers;
   for (std::size_t k = 0; k < size(); ++k) {

@@ -1,4 +1,4 @@
-#include "replacement.hpp"
+#include "atomic_file_writer.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -51,32 +51,32 @@ const fs::path& checked_name(const fs::path& path) {
   return path;
 }
 
-Replacement::Replacement(const fs::path& path)
+AtomicFileWriter::AtomicFileWriter(const fs::path& path)
     : asked_(checked_name(path)), target_(real_target(path)), file_(create()) {}
 
-Replacement::~Replacement() {
+AtomicFileWriter::~AtomicFileWriter() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void Replacement::write(std::span<const std::byte> bytes) {
+void AtomicFileWriter::write(std::span<const std::byte> bytes) {
   if (const int error = write_all(file_.get(), bytes)) fail_to_write(asked_, error);
 }
 
-void Replacement::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+void AtomicFileWriter::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (const int error = write_all_at(file_.get(), bytes, static_cast<off_t>(offset))) fail_to_write(asked_, error);
 }
 
-void Replacement::finish() {
+void AtomicFileWriter::finish() {
   if (const int error = file_.close()) fail_to_write(asked_, error);
 }
 
-void Replacement::commit() {
+void AtomicFileWriter::commit() {
   finish();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(asked_, errno);
   temporary_.clear();
 }
 
-Descriptor Replacement::create() {
+FileDescriptor AtomicFileWriter::create() {
   static std::atomic<unsigned> counter{0};
   const fs::path folder = target_.parent_path();
   while (true) {
@@ -86,7 +86,7 @@ Descriptor Replacement::create() {
       // Users who could not read the old file must not be able to read the new one.
       struct stat old{};
       if (::stat(target_.c_str(), &old) == 0) std::ignore = ::fchmod(fd, old.st_mode & 07777);
-      return Descriptor(fd);
+      return FileDescriptor(fd);
     }
     if (errno != EEXIST) {
       const int error = errno;
