@@ -259,9 +259,9 @@ TEST_F(ExportRowsTest, KeepsRowsInSharedMemoryWhereTheGpuHasRoom) {
 TEST_F(ExportRowsTest, SaysWhereThereIsNoLargest) {
   const ExportedLibrary own(exported(amax(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "most"}));
   float x = 0, out = 7;
-  EXPECT_EQ(own.get<RowsOnCpu>("max_cpu")(&out, &x, 1, 0), empty_reduction);
-  EXPECT_EQ(own.get<Rows>("max_launch")(nullptr, &out, &x, 1, 0, nullptr, 0), empty_reduction);
-  EXPECT_EQ(own.get<RowsOnCpu>("max_cpu")(&out, &x, 0, 0), ok);
+  EXPECT_EQ(own.get<RowsOnCpu>("most_cpu")(&out, &x, 1, 0), empty_reduction);
+  EXPECT_EQ(own.get<Rows>("most_launch")(nullptr, &out, &x, 1, 0, nullptr, 0), empty_reduction);
+  EXPECT_EQ(own.get<RowsOnCpu>("most_cpu")(&out, &x, 0, 0), ok);
   EXPECT_EQ(out, 7);
   const ExportedLibrary logs(exported(logsumexp(Tensor<float>(zeros<float>({6, 5})), -1), {.name = "log"}));
   EXPECT_EQ(logs.get<RowsOnCpu>("log_cpu")(&out, &x, 1, 0), ok);  // has a value
@@ -283,15 +283,15 @@ TEST_F(ExportRowsTest, SeveralOutputs) {
   EXPECT_TRUE(same_bits(q, Tensor<float>(a - b)));
   EXPECT_EQ(own.get<Two>("two_cpu")(p.data(), p.data() + 35, a.data(), b.data(), 4, 9), overlaps);
   const Tensor<float> total = zeros<float>({4}), most = zeros<float>({4}), on_gpu = total.to(gpu0),
-                      max_there = most.to(gpu0);
+                      most_there = most.to(gpu0);
   ASSERT_EQ(own.get<Both>("both_cpu")(total.data(), most.data(), a.data(), 4, 9), ok);
   EXPECT_TRUE(close(total, Tensor<float>(sum(a, -1)), 1e-6));
   EXPECT_TRUE(same_bits(most, Tensor<float>(amax(a, -1))));
   ASSERT_EQ(
-      own.get<BothOnGpu>("both_launch")(nullptr, on_gpu.data(), max_there.data(), a.to(gpu0).data(), 4, 9, nullptr, 0),
+      own.get<BothOnGpu>("both_launch")(nullptr, on_gpu.data(), most_there.data(), a.to(gpu0).data(), 4, 9, nullptr, 0),
       ok);
   EXPECT_TRUE(close(on_gpu, total, 1e-6));
-  EXPECT_TRUE(same_bits(max_there, most));
+  EXPECT_TRUE(same_bits(most_there, most));
 }
 
 TEST_F(ExportRowsTest, DoesNotWriteWhereOtherRowsRead) {

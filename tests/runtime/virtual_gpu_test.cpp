@@ -353,7 +353,7 @@ TEST(VirtualGpu, TimeoutMustBeANumber) {
       runtime::make_virtual_gpu(3);
       ADD_FAILURE() << bad;
     } catch (const Error& e) {
-      EXPECT_THAT(e.what(), HasSubstr(fmt::format("SINTER_VIRTUAL_TIMEOUT=\"{}\" cannot be read", bad)));
+      EXPECT_THAT(e.what(), HasSubstr(fmt::format("SINTER_VIRTUAL_TIMEOUT=\"{}\" is not valid", bad)));
     }
   }
   for (const char* good : {"", "0", "0.5", "1e3"}) {
