@@ -19,7 +19,7 @@ struct Selection {
   bool flag;  // topk: the largest; kthvalue, median: keeps the axis
   bool indices;
 
-  ValuesAndIndices<AnyType, AnyDevice> evaluated(const Any& x) const {
+  auto evaluated(const Any& x) const {
     switch (what) {
       case 0: return topk(x, k, axis, flag);
       case 1: return kthvalue(x, k, axis, flag);
