@@ -62,10 +62,13 @@ Value gradient_of(jit::Scan what, const Value& x, const Value& gradient, std::in
 
 }  // namespace
 
-jit::Pullback pullback_of(jit::Scan what, std::int64_t axis, const jit::LazyRef& x) {
-  return [=](const jit::LazyRef& gradient) {
+jit::LazyRef scan_of(const jit::LazyRef& x, std::int64_t axis, jit::Scan what) {
+  TensorRef array;
+  jit::evaluate({&x, 1}, &array);
+  const auto pullback = [=](const jit::LazyRef& gradient) {
     return std::vector{gradient_of(what, Value(x), Value(gradient), axis).node()};
   };
+  return with_history(jit::scan(*array, axis, what), {x}, pullback);
 }
 
 }  // namespace sinter::inline v1::detail

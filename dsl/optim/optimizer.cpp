@@ -210,16 +210,21 @@ bool Optimizer::are_finite(const std::vector<Slot>& slots) {
   });
 }
 
+/// Whether a step writes to the group's parameters as one tensor.
+bool Optimizer::updates_all_of(const Group& group) const {
+  return group.members.is_intact() &&
+         std::ranges::all_of(group.numbers, [&](std::size_t i) { return has_gradient_[i]; });
+}
+
 std::vector<Optimizer::Slot> Optimizer::slots_to_update() const {
   std::vector<Slot> slots;
   for (const Group& group : groups_) {
-    const auto has = [&](std::size_t i) { return has_gradient_[i]; };
-    if (group.members.is_intact() && std::ranges::all_of(group.numbers, has)) {
+    if (updates_all_of(group)) {
       slots.push_back(group.whole());
       continue;
     }
     for (std::size_t k = 0; k < group.numbers.size(); ++k)
-      if (has(group.numbers[k])) slots.push_back(group.of_member(k));
+      if (has_gradient_[group.numbers[k]]) slots.push_back(group.of_member(k));
   }
   return slots;
 }
@@ -255,7 +260,8 @@ void Optimizer::apply(const std::vector<Slot>& slots) {
     --steps_;
     throw;
   }
-  for (const Group& group : groups_) group.members.touch_members();
+  for (const Group& group : groups_)
+    if (updates_all_of(group)) group.members.touch_members();
 }
 
 void Optimizer::evaluate_updates(const std::vector<Slot>& slots) const {

@@ -12,6 +12,7 @@
 #include "../infer/shapes.hpp"
 #include "differentiator.hpp"
 #include "view_gradient.hpp"
+#include "zeros.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -152,12 +153,6 @@ LazyRef one(const LazyRef& value) {
                   name(dtype), to_string(shape)));
 }
 
-LazyRef zeros_like(TensorImpl& by) {
-  const LazyRef factors[] = {lazy(*runtime::iota_tensor(by.shape, by.device)),
-                             lazy(Scalar(std::int64_t{0}), Category::Int)};
-  return lazy_cast(lazy(Op::mul, factors), by.dtype);
-}
-
 }  // namespace
 
 std::vector<LazyRef> gradients(const LazyRef& value, std::span<TensorImpl* const> by, const LazyRef& seed,
@@ -174,7 +169,7 @@ std::vector<LazyRef> gradients(const LazyRef& value, std::span<TensorImpl* const
           "(auto or Lazy instead of Tensor), give cat, sort, cumsum and their kin sn::Lazy(x) instead of x, or ask for "
           "zeros with unused::zeros",
           runtime::describe(*by[i])));
-    found[i] = zeros_like(*by[i]);
+    found[i] = lazy_zeros(by[i]->shape, by[i]->dtype, by[i]->device);
   }
   return found;
 }

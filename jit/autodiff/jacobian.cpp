@@ -5,6 +5,7 @@
 #include <sinter/runtime/error.hpp>
 #include "../infer/check_shapes.hpp"
 #include "../infer/shapes.hpp"
+#include "zeros.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -30,23 +31,18 @@ LazyRef one_hot(const Shape& shape, Device device, std::int64_t position, DType 
   return lazy_cast(lazy(Op::eq, operands), dtype);
 }
 
-LazyRef zeros(const Shape& shape, Device device, DType dtype) {
-  const LazyRef factors[] = {lazy(*runtime::iota_tensor(shape, device)), lazy(Scalar(std::int64_t{0}), Category::Int)};
-  return lazy_cast(lazy(Op::mul, factors), dtype);
-}
-
 }  // namespace
 
 // The vector-Jacobian product is linear in its seed: its derivative by the seed, times the tangent, is the product.
 LazyRef jvp(const LazyRef& value, TensorImpl& x, const LazyRef& tangent) {
   check_real("jvp", value, x);
   TensorRef seed;
-  const LazyRef nothing = zeros(shape_of(value), value->device(), value->dtype());
+  const LazyRef nothing = lazy_zeros(shape_of(value), value->dtype(), value->device());
   evaluate({&nothing, 1}, &seed);
   TensorImpl* const by[] = {&x};
   const LazyRef of_x = gradients(value, by, lazy(*seed))[0];
   TensorImpl* const by_seed[] = {seed.get()};
-  const LazyRef along[] = {lazy_cast(tangent, x.dtype), zeros(x.shape, x.device, x.dtype)};
+  const LazyRef along[] = {lazy_cast(tangent, x.dtype), lazy_zeros(x.shape, x.dtype, x.device)};
   return gradients(of_x, by_seed, lazy(Op::add, along), Unused::Zeros)[0];
 }
 

@@ -11,6 +11,7 @@
 #include <sinter/runtime/error.hpp>
 #include "../evaluate/evaluator.hpp"
 #include "../plan/overlap.hpp"
+#include "zeros.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -97,9 +98,7 @@ class Span {
           "Pass the tensor itself to the expression",
           runtime::describe(by)));
     const std::int64_t count = (range_.second - range_.first) / size();
-    const LazyRef factors[] = {lazy(*runtime::iota_tensor(Shape(count), by.device)),
-                               lazy(Scalar(std::int64_t{0}), Category::Int)};
-    elements_ = evaluate_one(lazy_cast(lazy(Op::mul, factors), by.dtype));
+    elements_ = evaluate_one(lazy_zeros(Shape(count), by.dtype, by.device));
   }
   /// Holds a value in the place of the tensor.
   Span(const TensorImpl& by, const LazyRef& value) : Span(by) {

@@ -104,7 +104,9 @@ TEST(Optimizers, GoOnWithTheSameBitsFromSavedState) {
 TEST(Optimizers, LeaveParametersThatTheLossDoesNotReach) {
   const auto used = sn::tensor({1.f, 2.f}), unused = sn::tensor({3.f});
   optim::SGD optimizer({used, unused}, {.lr = 0.5, .weight_decay = 0.1});
+  const sn::Lazy of_unused = unused * 2;
   (void)optimizer.step((used * 2).sum());
+  EXPECT_EQ(sn::Tensor(of_unused).item(), 6);  // it was not written to
   EXPECT_TRUE(sn::allclose(used, sn::tensor({-0.05f, 0.9f})));
   EXPECT_TRUE(sn::equal(unused, sn::tensor({3.f})));
 }

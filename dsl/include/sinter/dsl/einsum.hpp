@@ -27,9 +27,9 @@ jit::LazyRef einsum_of(std::string_view equation, const X&... operands) {
 /// takes its diagonal.
 /// Multiplies two operands at a time, from the left unless an intermediate product would have more than eight
 /// dimensions. A step is a matrix product if it sums floats or complex numbers over a letter of both operands, else
-/// elementwise with a sum; a step's result is evaluated if the next one views it otherwise than as it is. The result is
-/// a Lazy. At most 64 operands, all of one dtype, which is the result's. Throws Error for a malformed equation,
-/// ShapeError for extents that do not match, DtypeError, DeviceError.
+/// elementwise with a sum; a step's result is evaluated if the next one needs another view of it. The result is a Lazy.
+/// At most 64 operands, all of one dtype, which is the result's. Throws Error for a malformed equation, ShapeError for
+/// extents that do not match, DtypeError, DeviceError.
 template <expression X, expression... Rest>
 auto einsum(std::string_view equation, const X& x, const Rest&... rest) {
   static_assert(detail::same_device<detail::device_of<X>, detail::device_of<Rest>...>, SINTER_DIFFERENT_DEVICES);

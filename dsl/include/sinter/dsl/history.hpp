@@ -58,20 +58,6 @@ jit::LazyRef leaf_of(const Evaluated<T, D>& x) {
   return x.leaf.node();
 }
 
-/// function(array of x) as a tensor or, with the pullback, as an expression.
-template <class T, class X, class F>
-auto evaluating(const X& x, F function, jit::Pullback pullback) {
-  using D = deduced_device<X>;
-  if constexpr (!keeps_history<X>) {
-    return Tensor<T, D>(function(*array_of(x)));
-  } else {
-    const jit::LazyRef value = lazy_node(x);
-    TensorRef array;
-    jit::evaluate({&value, 1}, &array);
-    return Lazy<T, D>(with_history(function(*array), {value}, std::move(pullback)));
-  }
-}
-
 /// The value on another device. Throws what jit::to() throws.
 jit::LazyRef move_to(Device device, const jit::LazyRef& value);
 

@@ -50,8 +50,8 @@ class Flattened {
 
  private:
   using Stored = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;  // vector<bool> has no data()
-  const runtime::DefaultFloatEnvironment
-      floats_;  // numbers are converted here, whatever floating-point mode the program has set
+  // Numbers are converted here, whatever floating-point mode the program has set.
+  const runtime::DefaultFloatEnvironment floats_;
   std::vector<Stored> values_;
 };
 

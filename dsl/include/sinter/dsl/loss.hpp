@@ -202,7 +202,7 @@ class ClassTarget {
   std::int64_t ignored_;
 };
 
-/// The maximum of a row, of which no log-probability depends in the end: without a gradient, of which many terms
+/// The maximum of a row, as a constant to grad: log-probabilities do not depend on it, so the terms of its gradient
 /// cancel.
 template <class X>
 auto row_maximum(jit::ReduceAxes along, const X& x) {

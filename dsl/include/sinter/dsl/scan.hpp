@@ -21,8 +21,8 @@ struct Accumulated<T> {
   using type = std::int64_t;
 };
 
-/// The gradients by x of the scans, for those of the results.
-jit::Pullback pullback_of(jit::Scan what, std::int64_t axis, const jit::LazyRef& x);
+/// The scan of an expression's value, through which gradients flow.
+jit::LazyRef scan_of(const jit::LazyRef& x, std::int64_t axis, jit::Scan what);
 
 /// The elements converted to T, unless it is void.
 template <class T, class X>
@@ -34,15 +34,12 @@ auto scanned(const X& x, std::int64_t axis, jit::Scan what) {
       return scanned<void>(apply_cast<T>(x), axis, what);
   } else {
     using Element = typename Accumulated<deduced_element<X>>::type;
-    if constexpr (is_reported<X>) {
+    if constexpr (is_reported<X>)
       return Tensor<Element, deduced_device<X>>();
-    } else {
-      const auto scan = [=](TensorImpl& array) { return jit::scan(array, axis, what); };
-      if constexpr (keeps_history<X>)
-        return evaluating<Element>(x, scan, pullback_of(what, axis, lazy_node(x)));
-      else
-        return evaluating<Element>(x, scan, {});
-    }
+    else if constexpr (keeps_history<X>)
+      return Lazy<Element, deduced_device<X>>(scan_of(lazy_node(x), axis, what));
+    else
+      return Tensor<Element, deduced_device<X>>(jit::scan(*array_of(x), axis, what));
   }
 }
 template <class X>

@@ -112,6 +112,7 @@ class Optimizer {
   struct Group;
 
   runtime::TensorRef add_gradients(const jit::LazyRef& loss);
+  bool updates_all_of(const Group& group) const;
   std::vector<Slot> slots_to_update() const;
   static bool are_finite(const std::vector<Slot>& slots);
   void apply(const std::vector<Slot>& slots);
