@@ -24,7 +24,7 @@ if(SINTER_SANITIZE)
 endif()
 
 # Hardening of what is installed: stack protector, _FORTIFY_SOURCE, full RELRO, a non-executable stack. Not for the
-# CPU's loops (jit/cpu/rows), which have no arrays on the stack and do not call the C library.
+# CPU's loops (jit/cpu/simd), which have no arrays on the stack and do not call the C library.
 set(sinter_hardening -fstack-protector-strong)
 if(NOT SINTER_SANITIZE)  # which check these calls themselves
   set(optimised $<CONFIG:Release,RelWithDebInfo,MinSizeRel>)  # without it the C library's headers only warn

@@ -50,7 +50,7 @@ void order_before(const TensorImpl& t, const Stream& stream) {
                                   to_string(stream.device()), describe(t),
                                   t.device.is_cpu() ? ": it needs no stream" : ""));
   const StreamGuard on(stream);
-  const runtime::Use written{t.buffer.get(), true};
+  const runtime::BufferAccess written{t.buffer.get(), true};
   const runtime::DependencyGuard ordered(t.device, {&written, 1});
 }
 
@@ -58,7 +58,7 @@ void order_before(const TensorImpl& t, const Stream& stream) {
 void await(const TensorImpl& t) {
   if (t.device.is_cpu()) return;
   if (runtime::order_matters.load(std::memory_order_relaxed)) {
-    const runtime::Use written{t.buffer.get(), true};
+    const runtime::BufferAccess written{t.buffer.get(), true};
     const runtime::DependencyGuard on_host(Device(), {&written, 1});
   } else {
     default_stream(t.device).synchronize();

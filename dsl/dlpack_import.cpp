@@ -125,7 +125,7 @@ void order_after(const Stream& stream, dlpack::DeviceType memory, runtime::Tenso
                                   to_string(stream.device()), describe(t),
                                   t.device.is_cpu() ? ": it needs no stream" : ""));
   const StreamGuard on(stream);
-  const runtime::Use written{t.buffer.get(), true};
+  const runtime::BufferAccess written{t.buffer.get(), true};
   const runtime::DependencyGuard ordered(t.device, {&written, 1});
 }
 
@@ -160,7 +160,7 @@ void DLPackImporter::import(const dlpack::Tensor& t, bool read_only, const DLPac
   // Aligned at least for bytes, to have a buffer for ordering after the stream.
   std::byte* const lowest = first ? first - layout.range.before * static_cast<std::int64_t>(size_of(dtype)) : nullptr;
   const TensorRef whole =
-      runtime::over_memory(Shape(layout.range.span * (aligned ? 1 : static_cast<std::int64_t>(size_of(dtype)))),
+      runtime::wrap_memory(Shape(layout.range.span * (aligned ? 1 : static_cast<std::int64_t>(size_of(dtype)))),
                            aligned ? dtype : DType::UInt8, lowest, owner_, device);
   if (options.stream) order_after(*options.stream, t.device.device_type, *whole);
   whole->buffer->expose();

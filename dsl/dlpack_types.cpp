@@ -98,13 +98,13 @@ dlpack::Device dlpack_device(const runtime::TensorImpl& t) noexcept {
 
 DType dtype_from(dlpack::DataType type) {
   if (type.lanes != 1)
-    throw DtypeError(fmt::format(
+    throw DTypeError(fmt::format(
         "from_dlpack: each element has {} lanes, but Sinter supports only 1: export the lanes as a last axis",
         type.lanes));
   for (int i = 0; i < dtype_count; ++i)
     if (const dlpack::DataType ours = to_dlpack(DType(i)); ours.code == type.code && ours.bits == type.bits)
       return DType(i);
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("from_dlpack: Sinter does not support elements of {} with {} bits{}: have the producer convert them "
                   "to bool, uint8, int8 to int64, float16, bfloat16, float32, float64, complex64 or complex128",
                   name_of(type.code), type.bits, type.bits < 8 ? ", which are smaller than a byte" : ""));

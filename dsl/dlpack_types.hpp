@@ -8,7 +8,7 @@ namespace sinter::inline v1::detail {
 dlpack::DataType to_dlpack(DType dtype) noexcept;
 dlpack::Device dlpack_device(const runtime::TensorImpl& t) noexcept;
 
-/// Throws DtypeError for elements that Sinter does not support.
+/// Throws DTypeError for elements that Sinter does not support.
 DType dtype_from(dlpack::DataType type);
 /// The device on which Sinter accesses such memory. Throws DeviceError for unknown devices.
 Device device_from(dlpack::Device device);

@@ -14,7 +14,7 @@
 #include <sinter/dsl/view.hpp>
 #include <sinter/runtime/error.hpp>
 #include "files/excerpt.hpp"
-#include "text/place.hpp"
+#include "text/text_range.hpp"
 
 namespace sinter::inline v1::detail {
 namespace {
@@ -70,7 +70,7 @@ class Equation {
   }
   /// The message shows the place.
   [[noreturn]] void refuse_at(std::size_t place, std::string_view why) const {
-    refuse(std::string(why) + pointed(text_, {place}));
+    refuse(std::string(why) + with_caret(text_, {place}));
   }
   /// Rejects anything but letters, commas, spaces, "..." and one arrow.
   void check_characters() const {
@@ -341,7 +341,7 @@ void check_alike(const Equation& equation, const std::vector<TensorRef>& operand
   for (const TensorRef& t : operands) {
     if (t->device != operands[0]->device) equation.refuse_devices(operands[0]->device, t->device);
     if (t->dtype != operands[0]->dtype)
-      equation.refuse<DtypeError>("it takes operands of one dtype: convert one with cast<T>(x)");
+      equation.refuse<DTypeError>("it takes operands of one dtype: convert one with cast<T>(x)");
   }
 }
 

@@ -23,7 +23,7 @@ TensorRef borrow(const char* what, Borrowed memory, DType dtype, const Shape& sh
     throw ShapeError(
         fmt::format("{}: a tensor of shape {} and strides {} has elements {} to {} of the span, which has {}", what,
                     to_string(shape), to_string(steps), -range->before, range->span - range->before - 1, room / size));
-  if (range->span == 0) return runtime::over_memory(shape, dtype, memory.first, std::move(owner));
+  if (range->span == 0) return runtime::wrap_memory(shape, dtype, memory.first, std::move(owner));
   if (!memory.first)
     throw Error(fmt::format("{}: a {} tensor of shape {} needs memory, but the pointer is null", what, name(dtype),
                             to_string(shape)));
@@ -32,7 +32,7 @@ TensorRef borrow(const char* what, Borrowed memory, DType dtype, const Shape& sh
         fmt::format("{}: the memory at {} is not aligned for {}, whose elements start at multiples of {} bytes. Copy "
                     "the elements to aligned memory, for example to a tensor from sn::empty",
                     what, fmt::ptr(memory.first), name(dtype), size_of(dtype)));
-  const TensorRef whole = runtime::over_memory(Shape(range->span), dtype, memory.first - before, std::move(owner));
+  const TensorRef whole = runtime::wrap_memory(Shape(range->span), dtype, memory.first - before, std::move(owner));
   whole->buffer->expose();
   return runtime::view(*whole, shape, steps, range->before);
 }

@@ -12,96 +12,96 @@ namespace sinter::inline v1::detail {
 
 namespace {
 
-const char* name_of(Reading how) noexcept {
+const char* name_of(GatherKind how) noexcept {
   switch (how) {
-    case Reading::Rows: return "x[index]";
-    case Reading::Embedding: return "embedding";
-    case Reading::Select: return "index_select";
-    case Reading::Gather: return "gather";
-    case Reading::TakeAlongDim: break;
+    case GatherKind::Rows: return "x[index]";
+    case GatherKind::Embedding: return "embedding";
+    case GatherKind::Select: return "index_select";
+    case GatherKind::Gather: return "gather";
+    case GatherKind::TakeAlongDim: break;
   }
   return "take_along_dim";
 }
 
-std::string operands(const TensorImpl& x, const Facts& i) {
+std::string operands(const TensorImpl& x, const OperandInfo& i) {
   return fmt::format("\n    x: {}\n    index: {}", describe(x), describe(i));
 }
 
-void check_integers(const char* what, const Facts& i) {
+void check_integers(const char* what, const OperandInfo& i) {
   if (category(i.dtype) == Category::Int) return;
-  throw DtypeError(fmt::format("{}: indices are integers, not {}; {}", what, name(i.dtype),
+  throw DTypeError(fmt::format("{}: indices are integers, not {}; {}", what, name(i.dtype),
                                i.dtype == DType::Bool
                                    ? "the type of a mask must be bool: x[mask.as<bool>()], or masked_select(x, mask)"
                                    : "convert them with cast<std::int64_t>(index)"));
 }
 
-void check_operands(const char* what, const TensorImpl& x, const Facts& i) {
+void check_operands(const char* what, const TensorImpl& x, const OperandInfo& i) {
   check_integers(what, i);
   if (x.device != i.device)
     runtime::throw_different_devices(x.device, i.device, fmt::format("in {}, where{}", what, operands(x, i)));
 }
 
-[[noreturn]] void throw_no_positions(const char* what, const TensorImpl& x, const Facts& i) {
+[[noreturn]] void throw_no_positions(const char* what, const TensorImpl& x, const OperandInfo& i) {
   throw IndexError(
       fmt::format("{}: there is no position to take an element from, where{}\n  Every index is out of range "
                   "for 0 positions: pass an x that has some, or no indices",
                   what, operands(x, i)));
 }
 
-[[noreturn]] void throw_shape(const char* what, const std::string& rule, const TensorImpl& x, const Facts& i) {
+[[noreturn]] void throw_shape(const char* what, const std::string& rule, const TensorImpl& x, const OperandInfo& i) {
   throw ShapeError(fmt::format("{}: {}, where{}\n  Bring them in line with reshape, unsqueeze or a slice", what, rule,
                                operands(x, i)));
 }
 
 /// Checks the shapes that each way of reading requires.
-void check_ndims(Reading how, const TensorImpl& x, int axis, const Facts& i) {
+void check_ndims(GatherKind how, const TensorImpl& x, int axis, const OperandInfo& i) {
   const char* const what = name_of(how);
-  if (how == Reading::Embedding && x.ndim() != 2)
+  if (how == GatherKind::Embedding && x.ndim() != 2)
     throw_shape(what, fmt::format("the weight must be a matrix, not {}-dimensional", x.ndim()), x, i);
-  if (how == Reading::Select && i.shape.ndim() > 1)
+  if (how == GatherKind::Select && i.shape.ndim() > 1)
     throw_shape(what, "the index must have one dimension, or none", x, i);
-  if (how != Reading::Gather && how != Reading::TakeAlongDim) return;
-  const bool is_element = how == Reading::Gather && x.ndim() == 1 && i.shape.ndim() == 0;
+  if (how != GatherKind::Gather && how != GatherKind::TakeAlongDim) return;
+  const bool is_element = how == GatherKind::Gather && x.ndim() == 1 && i.shape.ndim() == 0;
   if (i.shape.ndim() != x.ndim() && !is_element) throw_shape(what, "the index must have as many dimensions as x", x, i);
-  for (int d = 0; how == Reading::Gather && d < i.shape.ndim(); ++d)
+  for (int d = 0; how == GatherKind::Gather && d < i.shape.ndim(); ++d)
     if (d != axis && i.shape[d] > x.shape[d])
       throw_shape(what, fmt::format("the index must not be larger than x along dimension {}", d), x, i);
 }
 
 /// The extents and strides of the axes that the indices do not run along.
-TensorRef others_of(Reading how, const TensorImpl& x, int axis, const Facts& i) {
+TensorRef others_of(GatherKind how, const TensorImpl& x, int axis, const OperandInfo& i) {
   Shape shape, strides;
-  const bool drops = how == Reading::Rows || how == Reading::Embedding;
-  const int ndim = how == Reading::Gather ? i.shape.ndim() : x.ndim();
+  const bool drops = how == GatherKind::Rows || how == GatherKind::Embedding;
+  const int ndim = how == GatherKind::Gather ? i.shape.ndim() : x.ndim();
   for (int d = drops ? 1 : 0; d < ndim; ++d) {
-    shape.push_back(d == axis ? 1 : how == Reading::Gather ? i.shape[d] : x.shape[d]);
+    shape.push_back(d == axis ? 1 : how == GatherKind::Gather ? i.shape[d] : x.shape[d]);
     strides.push_back(d == axis || x.shape[d] == 1 ? 0 : x.strides[d]);
   }
   return runtime::view(*runtime::iota_tensor(shape, x.device), shape, strides);
 }
 
 /// For a 0-d tensor: one axis of one position, as in PyTorch.
-Axis only_axis(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& i) {
+Axis only_axis(GatherKind how, const TensorImpl& x, std::int64_t axis, const OperandInfo& i) {
   const char* const what = name_of(how);
   checked_axis(what, axis, 1, x);
   const int ndim = i.shape.ndim();
-  if (ndim > 1 || (ndim == 1 && how == Reading::TakeAlongDim))
+  if (ndim > 1 || (ndim == 1 && how == GatherKind::TakeAlongDim))
     throw_shape(what, "the index has more dimensions than x, which has none", x, i);
-  const bool drops = ndim == 1 && how == Reading::Select;  // the result is 0-d too
+  const bool drops = ndim == 1 && how == GatherKind::Select;  // the result is 0-d too
   if (drops && i.shape[0] != 1) throw_shape(what, "x has no dimensions, so the index must name one element", x, i);
   return {1, 1, runtime::iota_tensor(Shape(), x.device), drops ? -1 : 0};
 }
 
-int trailing_of(Reading how, const TensorImpl& x, int axis) {
-  return how == Reading::Gather || how == Reading::TakeAlongDim ? 0 : x.ndim() - 1 - axis;
+int trailing_of(GatherKind how, const TensorImpl& x, int axis) {
+  return how == GatherKind::Gather || how == GatherKind::TakeAlongDim ? 0 : x.ndim() - 1 - axis;
 }
 
 }  // namespace
 
-Axis axis_of(Reading how, const TensorImpl& x, std::int64_t along, const Facts& i) {
+Axis axis_of(GatherKind how, const TensorImpl& x, std::int64_t along, const OperandInfo& i) {
   const char* const what = name_of(how);
   check_operands(what, x, i);
-  if (x.ndim() == 0 && how != Reading::Rows && how != Reading::Embedding) return only_axis(how, x, along, i);
+  if (x.ndim() == 0 && how != GatherKind::Rows && how != GatherKind::Embedding) return only_axis(how, x, along, i);
   const int axis = checked_axis(what, along, x);
   check_ndims(how, x, axis, i);
   Axis found{x.shape[axis], x.strides[axis], others_of(how, x, axis, i), trailing_of(how, x, axis)};
@@ -115,13 +115,13 @@ Axis axis_of(Reading how, const TensorImpl& x, std::int64_t along, const Facts& 
   return found;
 }
 
-Axis flat_axis(std::int64_t stride, const TensorImpl& x, const Facts& i) {
+Axis flat_axis(std::int64_t stride, const TensorImpl& x, const OperandInfo& i) {
   check_operands("take", x, i);
   if (x.numel == 0 && i.shape.numel() > 0) throw_no_positions("take", x, i);
   return {x.numel, stride};
 }
 
-Axis class_axis(std::int64_t classes, const Facts& i) {
+Axis class_axis(std::int64_t classes, const OperandInfo& i) {
   check_integers("one_hot", i);
   if (classes < 1)
     throw IndexError(fmt::format("one_hot: the number of classes is {}, but must be at least 1", classes));

@@ -6,7 +6,7 @@ namespace sinter::inline v1::detail {
 
 namespace {
 
-std::string both(const Facts& scores, const Facts& target) {
+std::string both(const OperandInfo& scores, const OperandInfo& target) {
   return fmt::format("\n    x: {}\n    target: {}", describe(scores), describe(target));
 }
 
@@ -17,14 +17,14 @@ Shape without_axis(const Shape& shape, int axis) {
   return rest;
 }
 
-void check_target(const char* what, const Facts& scores, const Facts& target, int axis, bool is_class) {
+void check_target(const char* what, const OperandInfo& scores, const OperandInfo& target, int axis, bool is_class) {
   if (scores.device != target.device)
     throw DeviceError(
         fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n  in "
                     "{2}, where{3}\n  Move one of them first, with .to(\"{0}\") or .to(\"{1}\")",
                     to_string(scores.device), to_string(target.device), what, both(scores, target)));
   if (is_class && category(target.dtype) != Category::Int)
-    throw DtypeError(fmt::format("{}: a target of classes holds integers, not {}, where{}", what, name(target.dtype),
+    throw DTypeError(fmt::format("{}: a target of classes holds integers, not {}, where{}", what, name(target.dtype),
                                  both(scores, target)));
   const Shape expected = is_class ? without_axis(scores.shape, axis) : scores.shape;
   if (!(target.shape == expected))
@@ -34,7 +34,7 @@ void check_target(const char* what, const Facts& scores, const Facts& target, in
 
 }  // namespace
 
-Classes classes_among(const char* what, const Facts& scores, const Facts& target, bool is_class) {
+Classes classes_among(const char* what, const OperandInfo& scores, const OperandInfo& target, bool is_class) {
   const int ndim = scores.shape.ndim();
   if (ndim == 0)
     throw ShapeError(fmt::format("{}: x must have an axis of classes, where{}", what, both(scores, target)));
@@ -51,7 +51,7 @@ Classes classes_among(const char* what, const Facts& scores, const Facts& target
           runtime::iota_tensor(each, scores.device)};
 }
 
-void check_class_weight(const char* what, const Facts& scores, const Facts& weight, std::int64_t classes) {
+void check_class_weight(const char* what, const OperandInfo& scores, const OperandInfo& weight, std::int64_t classes) {
   if (weight.shape == Shape(classes)) return;
   throw ShapeError(
       fmt::format("{}: the weight must have the shape {}, one number for each class, where\n    x: {}\n    weight: {}",

@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::detail {
 
-void check_ndims(std::string_view operation, const Facts& a, int ndim_of_a, const Facts& b, int ndim_of_b) {
+void check_ndims(std::string_view operation, const OperandInfo& a, int ndim_of_a, const OperandInfo& b, int ndim_of_b) {
   if (a.shape.ndim() == ndim_of_a && b.shape.ndim() == ndim_of_b) return;
   throw ShapeError(fmt::format(
       "{}: {}D and {}D tensors expected, but got {}D and {}D\n    a: {}\n    b: {}\n  matmul(a, b) takes operands "

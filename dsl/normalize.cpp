@@ -7,19 +7,20 @@
 
 namespace sinter::inline v1::detail {
 
-void check_floats(std::string_view operation, const Facts& x) {
+void check_floats(std::string_view operation, const OperandInfo& x) {
   if (category(x.dtype) < Category::Float)
-    throw DtypeError(fmt::format("{}: takes floats, not {}: convert with cast<float>(x)", operation, describe(x)));
+    throw DTypeError(fmt::format("{}: takes floats, not {}: convert with cast<float>(x)", operation, describe(x)));
 }
 
-void check_real_floats(std::string_view operation, const Facts& x) {
+void check_real_floats(std::string_view operation, const OperandInfo& x) {
   check_floats(operation, x);
   if (is_complex(x.dtype))
-    throw DtypeError(
+    throw DTypeError(
         fmt::format("{}: takes floats, not {}: take real(z), imag(z) or abs(z) first", operation, describe(x)));
 }
 
-void check_parameter(std::string_view operation, std::string_view called, const Facts& parameter, const Shape& shape) {
+void check_parameter(std::string_view operation, std::string_view called, const OperandInfo& parameter,
+                     const Shape& shape) {
   if (parameter.shape == shape) return;
   throw ShapeError(fmt::format("{}: the {} must have the shape to normalize over, {}, where\n    {}: {}", operation,
                                called, to_string(shape), called, describe(parameter)));
@@ -44,7 +45,7 @@ double checked_order(double p) {
                                         : "-inf"));
 }
 
-jit::ReduceAxes normalized_axes(std::string_view operation, const Facts& x, const Shape& shape) {
+jit::ReduceAxes normalized_axes(std::string_view operation, const OperandInfo& x, const Shape& shape) {
   const int first = x.shape.ndim() - shape.ndim();
   if (shape.ndim() > 0 && first >= 0 && std::equal(shape.begin(), shape.end(), x.shape.begin() + first))
     return {static_cast<std::uint8_t>((1u << shape.ndim()) - 1), true};
@@ -52,7 +53,7 @@ jit::ReduceAxes normalized_axes(std::string_view operation, const Facts& x, cons
                                operation, to_string(shape), describe(x)));
 }
 
-Groups groups_of(const Facts& x, std::int64_t groups) {
+Groups groups_of(const OperandInfo& x, std::int64_t groups) {
   const int ndim = x.shape.ndim();
   if (ndim < 2 || ndim == max_ndim)
     throw ShapeError(fmt::format(

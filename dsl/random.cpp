@@ -83,7 +83,7 @@ void check_room(const Shape& shape, DType dtype, Device device) {
 
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device) {
   if (category(dtype) < Category::Float)
-    throw DtypeError(fmt::format(
+    throw DTypeError(fmt::format(
         "random numbers of {} were requested, but they must be floats (randint returns integers)", name(dtype)));
   check_room(shape, dtype, device);
   const IotaExpression i = iota(shape, device);

@@ -41,7 +41,7 @@ std::uint8_t axes_from_end(std::string_view operation, const Axes& axes) {
   return mask;
 }
 
-void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts& x) {
+void throw_wrong_axes(std::string_view operation, const Axes& axes, const OperandInfo& x) {
   const std::int64_t count = std::max(x.shape.ndim(), 1);
   unsigned seen = 0;
   for (const std::int64_t axis : axes.given()) {
@@ -56,7 +56,7 @@ void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts&
   throw Error(fmt::format("{}: each axis may be given only once, for {}", operation, describe(x)));
 }
 
-void check_has_elements(std::string_view operation, jit::ReduceAxes along, const Facts& x) {
+void check_has_elements(std::string_view operation, jit::ReduceAxes along, const OperandInfo& x) {
   for (int axis = 0; axis < x.shape.ndim(); ++axis)
     if (x.shape[axis] == 0 && along.axes >> (x.shape.ndim() - 1 - axis) & 1)
       throw IndexError(

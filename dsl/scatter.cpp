@@ -39,7 +39,7 @@ Shape at_least_1d(const Shape& a) { return a.ndim() > 0 ? a : Shape(1); }
 
 void check_integers(const char* what, const Source& index) {
   if (category(index.node->dtype()) != Category::Int)
-    throw DtypeError(
+    throw DTypeError(
         fmt::format("{}: the index is of {}, but indices are integers; a mask goes to masked_fill_ or where", what,
                     name(index.node->dtype())));
 }

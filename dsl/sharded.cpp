@@ -17,10 +17,10 @@ TensorRef shard_at(const TensorImpl& t, int i) {
   const Mesh mesh = Mesh::of(t.device);
   if (mesh.is_local(i)) return runtime::shard(t, i);
   const Device device = mesh.device(i);  // throws IndexError for an invalid rank
-  throw IndexError(
-      fmt::format("shard({}) of {}: rank {}, {}, belongs to another process; this one has ranks {} to {}; gather(x) "
-                  "brings all of it here",
-                  i, describe(t), i, to_string(device), mesh.first(), mesh.first() + mesh.local() - 1));
+  throw IndexError(fmt::format(
+      "shard({}) of {}: rank {}, {}, belongs to another process; this one has ranks {} to {}; gather(x) "
+      "brings all of it here",
+      i, describe(t), i, to_string(device), mesh.first_local_rank(), mesh.first_local_rank() + mesh.local_size() - 1));
 }
 
 TensorRef shard(TensorImpl& x, const Mesh& mesh, std::int64_t axis) {
@@ -28,7 +28,7 @@ TensorRef shard(TensorImpl& x, const Mesh& mesh, std::int64_t axis) {
 }
 
 TensorRef from_shards(std::vector<TensorRef> shards, const Mesh& mesh) {
-  if (mesh.local() != mesh.size())
+  if (mesh.local_size() != mesh.size())
     throw DeviceError(
         fmt::format("from_shards over {}: shards of several processes; give the total number of rows, "
                     "from_shards(shards, mesh, rows)",
@@ -42,7 +42,7 @@ TensorRef from_shards(std::vector<TensorRef> shards, const Mesh& mesh, std::int6
   if (shards.empty()) throw DeviceError("from_shards: no shards were given");
   Shape shape = shards[0]->shape;
   if (!shape.empty()) shape[0] = rows;
-  return runtime::over_shards(shape, std::move(shards), mesh);
+  return runtime::tensor_from_shards(shape, std::move(shards), mesh);
 }
 
 }  // namespace sinter::inline v1::detail

@@ -33,7 +33,7 @@ void check_device_kind(const TensorImpl& t, Device wanted, bool any_index) {
 
 void check_dtype(const TensorImpl& t, DType wanted) {
   if (t.dtype == wanted) return;
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("expected a tensor of {0}, but got {1}; request its own dtype ({2}), or convert it with .to<{3}>()",
                   name(wanted), describe(t), info(t.dtype).cpp_name, info(wanted).cpp_name));
 }
@@ -164,8 +164,8 @@ void rethrow_fill(const TensorImpl& x, const Shape& mask, const std::optional<Sh
     throw;
   } catch (const ShapeError& error) {
     throw ShapeError(with_operands(error));
-  } catch (const DtypeError& error) {
-    throw DtypeError(with_operands(error));
+  } catch (const DTypeError& error) {
+    throw DTypeError(with_operands(error));
   }
 }
 
@@ -176,7 +176,7 @@ void check_number(const char* what, const TensorImpl& x, Number value) {
         ".to<T>()",
         what, to_string(value), name(x.dtype), describe(x));
   };
-  if (value.category > category(x.dtype)) throw DtypeError(refusal());
+  if (value.category > category(x.dtype)) throw DTypeError(refusal());
   if (value.category != Category::Int || category(x.dtype) != Category::Int) return;
   const bool holds = visit(x.dtype, [&]<class T>(std::type_identity<T>) {
     if constexpr (category(dtype_of<T>) == Category::Int) return std::in_range<T>(value.whole());

@@ -42,7 +42,7 @@ Shape filled_in(const char* what, Shape shape, std::int64_t numel, Of of) {
 
 /// The sharded axis of a view without axis `axis`.
 int without(const TensorImpl& x, int axis) noexcept {
-  return x.split == axis ? runtime::taken_away : x.split - (x.split > axis);
+  return x.sharded_axis == axis ? runtime::no_axis : x.sharded_axis - (x.sharded_axis > axis);
 }
 
 /// Strides of `shape` over x's memory without moving an element, by visiting groups of dims that are contiguous in x.
@@ -89,12 +89,12 @@ TensorRef transpose(const TensorImpl& x, std::int64_t axis0, std::int64_t axis1)
   Shape shape = x.shape, strides = x.strides;
   std::swap(shape[a], shape[b]);
   std::swap(strides[a], strides[b]);
-  return runtime::view(x, shape, strides, 0, x.split == a ? b : x.split == b ? a : x.split);
+  return runtime::view(x, shape, strides, 0, x.sharded_axis == a ? b : x.sharded_axis == b ? a : x.sharded_axis);
 }
 
 TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
   unsigned seen = 0;
-  int split = runtime::taken_away;
+  int sharded_axis = runtime::no_axis;
   Shape shape, strides;
   if (axes.size() != static_cast<std::size_t>(x.ndim()))
     throw ShapeError(fmt::format("permute: {} axes given for {}", axes.size(), describe(x)));
@@ -102,11 +102,11 @@ TensorRef permute(const TensorImpl& x, std::span<const std::int64_t> axes) {
     const int a = checked_axis("permute", axis, x);
     if (seen >> a & 1) throw IndexError(fmt::format("permute: axis {} is named twice for {}", axis, describe(x)));
     seen |= 1u << a;
-    if (a == x.split) split = shape.ndim();
+    if (a == x.sharded_axis) sharded_axis = shape.ndim();
     shape.push_back(x.shape[a]);
     strides.push_back(x.strides[a]);
   }
-  return runtime::view(x, shape, strides, 0, split);
+  return runtime::view(x, shape, strides, 0, sharded_axis);
 }
 
 TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
@@ -116,8 +116,8 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
   // Python's rule: a negative bound counts from the end; then both are clamped to what the steps can reach.
   const bool forwards = r.step > 0;
   const std::int64_t low = forwards ? 0 : -1, high = forwards ? n : n - 1;
-  const auto cut = [&](std::int64_t i, std::int64_t otherwise) {
-    return i == range::none ? otherwise : std::clamp(i < 0 ? i + n : i, low, high);
+  const auto cut = [&](std::int64_t i, std::int64_t fallback) {
+    return i == range::none ? fallback : std::clamp(i < 0 ? i + n : i, low, high);
   };
   const std::int64_t first = cut(r.first, forwards ? low : high), last = cut(r.last, forwards ? high : low);
   const std::int64_t span = forwards ? last - first : first - last;
@@ -128,7 +128,7 @@ TensorRef slice(const TensorImpl& x, std::int64_t axis, range r) {
   Shape shape = x.shape, strides = x.strides;
   shape[a] = count;
   strides[a] = count > 1 ? x.strides[a] * r.step : x.strides[a];
-  return runtime::view(x, shape, strides, count > 0 ? first * x.strides[a] : 0, x.split);
+  return runtime::view(x, shape, strides, count > 0 ? first * x.strides[a] : 0, x.sharded_axis);
 }
 
 TensorRef narrow(const TensorImpl& x, std::int64_t axis, std::int64_t start, std::int64_t length) {
@@ -172,18 +172,18 @@ TensorRef expand(const TensorImpl& x, const Shape& shape) {
     if (to[i] < 0 || (from != 1 && from != to[i])) throw refuse();
     strides.push_back(from == to[i] && i >= extra ? x.strides[i - extra] : 0);
   }
-  return runtime::view(x, to, strides, 0, x.split < 0 ? runtime::taken_away : x.split + extra);
+  return runtime::view(x, to, strides, 0, x.sharded_axis < 0 ? runtime::no_axis : x.sharded_axis + extra);
 }
 
 TensorRef squeeze(const TensorImpl& x) {
   Shape shape, strides;
-  int split = runtime::taken_away;
+  int sharded_axis = runtime::no_axis;
   for (int i = 0; i < x.ndim(); ++i) {
     if (x.shape[i] == 1) continue;
-    if (i == x.split) split = shape.ndim();
+    if (i == x.sharded_axis) sharded_axis = shape.ndim();
     shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   }
-  return runtime::view(x, shape, strides, 0, split);
+  return runtime::view(x, shape, strides, 0, sharded_axis);
 }
 
 TensorRef squeeze(const TensorImpl& x, std::int64_t axis) {
@@ -200,7 +200,7 @@ TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis) {
     if (i == a) shape.push_back(1), strides.push_back(i < x.ndim() ? x.strides[i] * x.shape[i] : 1);
     if (i < x.ndim()) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   }
-  return runtime::view(x, shape, strides, 0, x.split + (x.split >= a));
+  return runtime::view(x, shape, strides, 0, x.sharded_axis + (x.sharded_axis >= a));
 }
 
 namespace {
@@ -235,7 +235,7 @@ TensorRef reshape(TensorImpl& x, const Shape& shape) {
   if (TensorRef v = try_view(*jit::contiguous(x), full)) return v;
   throw ShapeError(
       fmt::format("reshape: shape {} merges a sharded dim with others, of {}; gather the tensor on one device, "
-                  "gather(x, device), or shard the first dim, redistribute(x, mesh)",
+                  "gather(x, device), or shard the first dim, shard(x, mesh)",
                   to_string(shape), describe(x)));
 }
 
@@ -255,8 +255,10 @@ TensorRef unflatten(const TensorImpl& x, std::int64_t axis, const Shape& extents
   check_ndim("unflatten", x, x.ndim() - 1 + parts.ndim());
   Shape strides = contiguous_strides(parts);
   for (int i = 0; i < strides.ndim(); ++i) strides[i] *= x.strides[a];
-  const int split = x.split == a ? runtime::by_strides : x.split < a ? x.split : x.split + parts.ndim() - 1;
-  return runtime::view(x, replaced(x.shape, a, a, parts), replaced(x.strides, a, a, strides), 0, split);
+  const int sharded_axis = x.sharded_axis == a  ? runtime::axis_by_strides
+                           : x.sharded_axis < a ? x.sharded_axis
+                                                : x.sharded_axis + parts.ndim() - 1;
+  return runtime::view(x, replaced(x.shape, a, a, parts), replaced(x.strides, a, a, strides), 0, sharded_axis);
 }
 
 TensorRef movedim(const TensorImpl& x, std::int64_t from, std::int64_t to) {
@@ -279,7 +281,7 @@ TensorRef flip(const TensorImpl& x, std::span<const std::int64_t> axes) {
     if (x.numel > 0) offset += (x.shape[a] - 1) * x.strides[a];
     strides[a] = -x.strides[a];
   }
-  return runtime::view(x, x.shape, strides, offset, x.split);
+  return runtime::view(x, x.shape, strides, offset, x.sharded_axis);
 }
 
 TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0, std::int64_t axis1) {
@@ -294,8 +296,9 @@ TensorRef diagonal(const TensorImpl& x, std::int64_t offset, std::int64_t axis0,
     if (i != a && i != b) shape.push_back(x.shape[i]), strides.push_back(x.strides[i]);
   shape.push_back(length);
   strides.push_back(x.strides[a] + x.strides[b]);
-  const int split = x.split == a || x.split == b ? runtime::taken_away : without(x, a) - (x.split > b);
-  return runtime::view(x, shape, strides, length > 0 ? down * x.strides[a] + right * x.strides[b] : 0, split);
+  const int sharded_axis =
+      x.sharded_axis == a || x.sharded_axis == b ? runtime::no_axis : without(x, a) - (x.sharded_axis > b);
+  return runtime::view(x, shape, strides, length > 0 ? down * x.strides[a] + right * x.strides[b] : 0, sharded_axis);
 }
 
 TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std::int64_t step) {
@@ -311,7 +314,7 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
   strides[a] = shape[a] > 1 ? x.strides[a] * step : x.strides[a];
   shape.push_back(size);
   strides.push_back(x.strides[a]);
-  return runtime::view(x, shape, strides, 0, x.split);
+  return runtime::view(x, shape, strides, 0, x.sharded_axis);
 }
 
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis) {
@@ -346,7 +349,7 @@ bool has_copies(std::span<TensorImpl* const> leaves, std::span<const TensorRef> 
 }
 
 bool has_reshaping(const jit::Recorded& e) noexcept {
-  return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return is_reshaping(n.op); });
+  return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return changes_shape(n.op); });
 }
 
 std::vector<TensorImpl*> elementwise_leaves(const jit::Recorded& e) {
@@ -381,13 +384,13 @@ Shape doubled(const Shape& strides) {
 TensorRef part_view(const TensorImpl& x, int part) {
   if (is_complex(x.dtype)) return reinterpreted(x, real_of(x.dtype), x.shape, doubled(x.strides), part);
   if (part == 0) return runtime::view(x, x.shape, x.strides);
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("imag: {} has no imaginary part: imag takes complex numbers, not real ones", describe(x)));
 }
 
 TensorRef view_as_real(const TensorImpl& x) {
   if (!is_complex(x.dtype))
-    throw DtypeError(fmt::format("view_as_real: {} is not complex: it is its own real part", describe(x)));
+    throw DTypeError(fmt::format("view_as_real: {} is not complex: it is its own real part", describe(x)));
   Shape shape = x.shape, strides = doubled(x.strides);
   check_ndim("view_as_real", x, x.ndim() + 1);
   shape.push_back(2);
@@ -397,7 +400,7 @@ TensorRef view_as_real(const TensorImpl& x) {
 
 TensorRef view_as_complex(const TensorImpl& x) {
   if (x.dtype != DType::Float32 && x.dtype != DType::Float64)
-    throw DtypeError(fmt::format("view_as_complex takes pairs of floats or doubles, not {}: convert with .to<float>()",
+    throw DTypeError(fmt::format("view_as_complex takes pairs of floats or doubles, not {}: convert with .to<float>()",
                                  describe(x)));
   const int last = x.ndim() - 1;
   bool pairs = last >= 0 && x.shape[last] == 2 && x.strides[last] == 1;

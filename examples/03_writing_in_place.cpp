@@ -32,7 +32,7 @@ int main() {
   auto mask = sn::tensor({true, false});
   try {
     mask += 2;
-  } catch (const sn::DtypeError& error) {
+  } catch (const sn::DTypeError& error) {
     std::cout << error.what() << "\n";
   }
   // [/lossy]

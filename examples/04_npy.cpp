@@ -22,7 +22,7 @@ int main() {
   // [wrong]
   try {
     sn::load_npy<std::int64_t>("numbers.npy");
-  } catch (const sn::DtypeError& error) {
+  } catch (const sn::DTypeError& error) {
     std::cout << error.what() << "\n";
   }
   // [/wrong]

@@ -13,8 +13,8 @@
 
 #include "fork.hpp"
 #include "pinned.hpp"
+#include "stream_uses.hpp"
 #include "streams.hpp"
-#include "uses.hpp"
 
 namespace sinter::inline v1::runtime {
 

@@ -7,7 +7,7 @@
 
 namespace sinter::inline v1::runtime {
 
-void throw_different_devices(Device one, Device other, std::string_view where, std::string_view otherwise) {
+void throw_different_devices(Device one, Device other, std::string_view where, std::string_view fallback) {
   const std::string a = to_string(one), b = to_string(other);
   const std::string move =
       one.is_mesh() || other.is_mesh()
@@ -16,7 +16,7 @@ void throw_different_devices(Device one, Device other, std::string_view where, s
           : fmt::format("Move one of them first, with .to(\"{}\") or .to(\"{}\")", a, b);
   throw DeviceError(fmt::format(
       "Expected all tensors to be on the same device, but found at least two devices, {} and {}!\n  {}\n  {}", a, b,
-      where, otherwise.empty() ? move : otherwise));
+      where, fallback.empty() ? move : fallback));
 }
 
 void refuse_mesh(std::string_view what, const TensorImpl& t) {

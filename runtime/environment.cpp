@@ -22,13 +22,13 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> w
 }
 
 /// The variable's value; `otherwise` if it has none.
-bool switched(const char* variable, bool otherwise) noexcept {
+bool switched(const char* variable, bool fallback) noexcept {
   const char* value = trusted_getenv(variable);
-  if (!value || !*value) return otherwise;
+  if (!value || !*value) return fallback;
   if (is_one_of(value, {"on", "1", "true", "yes"})) return true;
   if (is_one_of(value, {"off", "0", "false", "no"})) return false;
-  report_unreadable(variable, value, "on or off", otherwise ? "treating it as on" : "treating it as off");
-  return otherwise;
+  report_unreadable(variable, value, "on or off", fallback ? "treating it as on" : "treating it as off");
+  return fallback;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::string environment(const char* variable, const char* suffix = "");
 /// empty one, is reported and ignored.
 bool is_off(const char* variable) noexcept;
 
-/// The same for "on", "1", "true" and "yes".
+/// Whether the variable is "on", "1", "true" or "yes".
 bool is_on(const char* variable) noexcept;
 
 /// Whether two words are equal, ignoring case, as in all names in variables.

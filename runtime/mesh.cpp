@@ -102,8 +102,8 @@ Mesh Mesh::of(Device device) {
 }
 
 int Mesh::size() const noexcept { return static_cast<int>(state_->ranks.all.size()); }
-int Mesh::first() const noexcept { return state_->ranks.first; }
-int Mesh::local() const noexcept { return state_->ranks.local; }
+int Mesh::first_local_rank() const noexcept { return state_->ranks.first; }
+int Mesh::local_size() const noexcept { return state_->ranks.local; }
 
 Device Mesh::device(int rank) const {
   if (rank < 0 || rank >= size())

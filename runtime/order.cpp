@@ -6,8 +6,8 @@
 
 #include <sinter/runtime/backend.hpp>
 #include "fork.hpp"
+#include "stream_uses.hpp"
 #include "streams.hpp"
-#include "uses.hpp"
 
 namespace sinter::inline v1::runtime {
 
@@ -23,9 +23,9 @@ class UseRecord {
   bool has_list() const noexcept { return only() == several(); }
 
   /// The list, created if there is at most one user.
-  Uses& list() {
+  StreamUses& list() {
     if (has_list()) return *buffer_.uses_;
-    auto uses = std::make_unique<Uses>();
+    auto uses = std::make_unique<StreamUses>();
     // The only user's accesses were not recorded, and another thread may be about to read. Pinned memory is written
     // only by the host.
     if (StreamImpl* user = only())
@@ -54,7 +54,7 @@ class UseRecord {
 
 namespace {
 
-using StreamUse = Uses::StreamUse;
+using StreamUse = StreamUses::StreamUse;
 
 constinit std::mutex ordering;
 std::uint64_t ends = 0;  // number of recorded ends so far; protected by the lock
@@ -62,7 +62,7 @@ std::uint64_t ends = 0;  // number of recorded ends so far; protected by the loc
 /// The streams and events to wait for, each once.
 class Waits {
  public:
-  void add_for(const StreamImpl* stream, Uses& uses, bool writes) {
+  void add_for(const StreamImpl* stream, StreamUses& uses, bool writes) {
     const StreamUse* own = uses.find(stream);
     for (const StreamUse& e : uses.entries)
       if (&e != own && ((e.wrote && !(own && own->ordered_after)) || (e.read && writes))) add(e);
@@ -101,13 +101,13 @@ class Waits {
   std::vector<StreamUse> entries_;
 };
 
-StreamUse& find_or_add(Uses& uses, StreamImpl* stream) {
+StreamUse& find_or_add(StreamUses& uses, StreamImpl* stream) {
   StreamUse* own = uses.find(stream);
   return own ? *own : uses.entries.emplace_back(StreamUse{.stream = stream});
 }
 
 /// Records that `stream` uses the buffer, after it has waited.
-void mark(Uses& uses, StreamImpl* stream, bool writes) {
+void mark(StreamUses& uses, StreamImpl* stream, bool writes) {
   if (writes) std::erase_if(uses.entries, [&](const StreamUse& e) { return e.stream != stream; });
   StreamUse& own = find_or_add(uses, stream);
   (writes ? own.wrote : own.read) = true;
@@ -117,7 +117,7 @@ void mark(Uses& uses, StreamImpl* stream, bool writes) {
 
 /// Records the use again after the work was issued: meanwhile another thread may have ordered itself after the stream,
 /// or replaced the entry.
-StreamUse& record_again(Uses& uses, StreamImpl* stream, bool writes) {
+StreamUse& record_again(StreamUses& uses, StreamImpl* stream, bool writes) {
   StreamUse& own = find_or_add(uses, stream);
   (writes ? own.wrote : own.read) = true;
   if (writes)
@@ -125,11 +125,11 @@ StreamUse& record_again(Uses& uses, StreamImpl* stream, bool writes) {
   return own;
 }
 
-void begin_on_stream(StreamImpl& stream, std::span<const Use> uses) {
+void begin_on_stream(StreamImpl& stream, std::span<const BufferAccess> uses) {
   const ForkSafeLock lock(ordering);
   Waits waits;
   const auto each = [&](auto f) {
-    for (const Use& u : uses)
+    for (const BufferAccess& u : uses)
       if (u.buffer && UseRecord(*u.buffer).only() != &stream) f(UseRecord(*u.buffer), u.writes);
   };
   each([&](UseRecord record, bool writes) { waits.add_for(&stream, record.list(), writes); });
@@ -140,16 +140,16 @@ void begin_on_stream(StreamImpl& stream, std::span<const Use> uses) {
   });
 }
 
-void begin_on_host(std::span<const Use> uses) {
+void begin_on_host(std::span<const BufferAccess> uses) {
   Waits waits;
   {
     const ForkSafeLock lock(ordering);
-    for (const Use& u : uses)
+    for (const BufferAccess& u : uses)
       if (u.buffer && UseRecord(*u.buffer).only()) waits.add_for(nullptr, UseRecord(*u.buffer).list(), u.writes);
   }
   waits.on_host();
   const ForkSafeLock lock(ordering);
-  for (const Use& u : uses) {
+  for (const BufferAccess& u : uses) {
     if (!u.buffer || !UseRecord(*u.buffer).only()) continue;
     std::erase_if(UseRecord(*u.buffer).list().entries, [&](const StreamUse& e) { return waits.contains(e); });
     UseRecord(*u.buffer).collapse();
@@ -160,7 +160,7 @@ void begin_on_host(std::span<const Use> uses) {
 /// the stream meanwhile: those need the stream's end.
 class Marking {
  public:
-  explicit Marking(std::span<const Use> uses) noexcept : uses_(uses) {}
+  explicit Marking(std::span<const BufferAccess> uses) noexcept : uses_(uses) {}
   Marking(const Marking&) = delete;
   Marking& operator=(const Marking&) = delete;
   void begin() {
@@ -172,7 +172,7 @@ class Marking {
   void end(StreamImpl* stream, const EventRef& done) {
     const ForkSafeLock lock(ordering);
     const std::uint64_t now = ++ends;
-    for (const Use& u : uses_) {
+    for (const BufferAccess& u : uses_) {
       if (!u.buffer) continue;
       StreamUse& own = record_again(UseRecord(*u.buffer).list(), stream, u.writes);
       own.done = own.ended <= before_ || own.ended == now ? done : EventRef();
@@ -181,7 +181,7 @@ class Marking {
   }
   ~Marking() {
     const ForkSafeLock lock(ordering, std::nothrow);
-    for (const Use& u : uses_.first(begun_)) {
+    for (const BufferAccess& u : uses_.first(begun_)) {
       if (!u.buffer) continue;
       --UseRecord(*u.buffer).list().marking;
       UseRecord(*u.buffer).collapse();
@@ -189,7 +189,7 @@ class Marking {
   }
 
  private:
-  std::span<const Use> uses_;
+  std::span<const BufferAccess> uses_;
   std::size_t begun_ = 0;
   std::uint64_t before_ = 0;
 };
@@ -197,21 +197,21 @@ class Marking {
 }  // namespace
 
 void Buffer::synchronize() {
-  const Use use{this, true};
+  const BufferAccess use{this, true};
   const DependencyGuard waits(Device(), {&use, 1});
 }
 
 void DependencyGuard::begin(Device device) {
   Streams* streams = backend(device).streams();
   stream_ = streams ? &streams->current() : nullptr;
-  const bool in_order =
-      std::ranges::all_of(uses_, [&](const Use& u) { return !u.buffer || UseRecord(*u.buffer).only() == stream_; });
+  const bool in_order = std::ranges::all_of(
+      uses_, [&](const BufferAccess& u) { return !u.buffer || UseRecord(*u.buffer).only() == stream_; });
   if (!in_order) stream_ ? begin_on_stream(*stream_, uses_) : begin_on_host(uses_);
   active_ = stream_;
 }
 
 void DependencyGuard::end() noexcept try {
-  for (const Use& u : uses_) {
+  for (const BufferAccess& u : uses_) {
     if (!u.buffer || UseRecord(*u.buffer).only() == stream_) continue;
     const ForkSafeLock lock(ordering);
     UseRecord record(*u.buffer);

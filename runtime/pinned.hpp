@@ -6,7 +6,7 @@ namespace sinter::inline v1::runtime {
 
 /// One pool for all GPUs. Throws DeviceError if there is no GPU.
 Pool& pinned_pool();
-/// The same if it has been used already, else null.
+/// The pool if it has been used already, else null.
 Pool* started_pinned_pool() noexcept;
 
 }  // namespace sinter::inline v1::runtime

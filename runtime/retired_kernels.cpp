@@ -10,10 +10,10 @@
 
 namespace sinter::inline v1::runtime {
 
-Function RetiredKernels::share(std::shared_ptr<void> kernel) {
+KernelHandle RetiredKernels::share(std::shared_ptr<void> kernel) {
   void* const handle = kernel.get();
-  return Function(std::shared_ptr<void>(handle, [retired = shared_from_this(), owner = std::move(kernel)](
-                                                    void*) mutable noexcept { retired->add(std::move(owner)); }));
+  return KernelHandle(std::shared_ptr<void>(handle, [retired = shared_from_this(), owner = std::move(kernel)](
+                                                        void*) mutable noexcept { retired->add(std::move(owner)); }));
 }
 
 void RetiredKernels::add(std::shared_ptr<void> kernel) noexcept {
@@ -31,9 +31,9 @@ void RetiredKernels::add(std::shared_ptr<void> kernel) noexcept {
 /// While a stream captures a graph, the end of its earlier work cannot be queried.
 void RetiredKernels::find_uses() {
   if (std::ranges::all_of(retired_, [](const Retired& r) { return r.uses != nullptr; })) return;
-  std::optional<Uses> ends = streams_.ends();
+  std::optional<StreamUses> ends = streams_.ends();
   if (!ends) return;
-  const auto uses = std::make_shared<Uses>(std::move(*ends));
+  const auto uses = std::make_shared<StreamUses>(std::move(*ends));
   for (Retired& r : retired_)
     if (!r.uses) r.uses = uses;
 }

@@ -16,7 +16,7 @@ class RetiredKernels : public std::enable_shared_from_this<RetiredKernels> {
 
   /// The result of a device's load(). `kernel`, whose destructor unloads it, is released when the last copy of the
   /// function is destroyed and the streams' work until then is done.
-  Function share(std::shared_ptr<void> kernel);
+  KernelHandle share(std::shared_ptr<void> kernel);
   /// Also for other owners of kernels, such as a graph's Capture.
   void add(std::shared_ptr<void> kernel) noexcept;
   /// Releases those whose work is done.
@@ -25,10 +25,10 @@ class RetiredKernels : public std::enable_shared_from_this<RetiredKernels> {
   void close() noexcept;
 
  private:
-  using Uses = std::vector<EventRef>;
+  using StreamUses = std::vector<EventRef>;
   struct Retired {
     std::shared_ptr<void> kernel;
-    std::shared_ptr<Uses> uses;  // null: not known yet
+    std::shared_ptr<StreamUses> uses;  // null: not known yet
   };
   void find_uses();
   bool is_done(Retired& retired);

@@ -31,7 +31,7 @@ class StreamCalls {
   /// The event may belong to another device.
   virtual void wait(void* stream, void* event) = 0;
   virtual bool is_done(void* event) = 0;
-  /// The same for internal bookkeeping: it does not count as the program's knowing that the work is done.
+  /// is_done() for internal bookkeeping: it does not count as the program's knowing that the work is done.
   virtual bool is_past(void* event) { return is_done(event); }
   virtual void synchronize_event(void* event) = 0;
   virtual float elapsed_ms(void* begin, void* end) = 0;

@@ -86,7 +86,7 @@ bool is_aligned(const std::byte* data, DType dtype) noexcept {
   return reinterpret_cast<std::uintptr_t>(data) % size_of(dtype) == 0;
 }
 
-TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
+TensorRef wrap_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
                       Device device) {
   TensorRef t = laid_out(shape, dtype, device);
   if (t->numel > 0 && (!data || !is_aligned(data, dtype)))
@@ -97,7 +97,7 @@ TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::sha
   return t;
 }
 
-TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset, int split) {
+TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset, int sharded_axis) {
   check_shape(shape, 1);
   TensorRef t = TensorRef::adopt(new TensorImpl);
   t->dtype = of.dtype;
@@ -109,7 +109,7 @@ TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, s
   t->buffer = of.buffer;
   if (of.buffer && of.buffer->shards()) [[unlikely]] {
     t->first = of.first + offset;
-    place_view(*t, of, split);
+    place_view(*t, of, sharded_axis);
     return t;
   }
   check_view(of, *t, offset);

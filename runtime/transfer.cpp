@@ -9,7 +9,7 @@ namespace {
 void upload_buffer(Span to, Span from, std::size_t bytes) {
   Backend& device = backend(to.buffer->device());
   const bool pinned = from.buffer->is_pinned();
-  const Use uses[] = {{to.buffer, true}, {pinned ? from.buffer : nullptr, false}};
+  const BufferAccess uses[] = {{to.buffer, true}, {pinned ? from.buffer : nullptr, false}};
   DependencyGuard ordered(to.buffer->device(), uses);
   if (pinned)
     device.upload_pinned(to.data, from.data, bytes);
@@ -22,7 +22,7 @@ void copy_on_device(Span to, Span from, std::size_t bytes) {
   const Device target = to.buffer->device(), source = from.buffer->device();
   // With copies between GPUs, the order of two default streams begins to matter.
   if (target != source) order_matters.store(true, std::memory_order_relaxed);
-  const Use uses[] = {{to.buffer, true}, {from.buffer, false}};
+  const BufferAccess uses[] = {{to.buffer, true}, {from.buffer, false}};
   DependencyGuard ordered(target, uses);
   backend(target).copy(to.data, from.data, bytes, backend(source));
   if (target != source) ordered.mark_end();
@@ -32,7 +32,7 @@ void copy_on_device(Span to, Span from, std::size_t bytes) {
 
 void upload(Span to, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
-  const Use use{to.buffer, true};
+  const BufferAccess use{to.buffer, true};
   DependencyGuard ordered(to.buffer->device(), {&use, 1});
   backend(to.buffer->device()).upload(to.data, host, bytes);
   ordered.mark_end();
@@ -40,7 +40,7 @@ void upload(Span to, const void* host, std::size_t bytes) {
 
 void download(void* host, Span from, std::size_t bytes) {
   if (bytes == 0) return;
-  const Use use{from.buffer, false};
+  const BufferAccess use{from.buffer, false};
   const DependencyGuard ordered(from.buffer->device(), {&use, 1});
   backend(from.buffer->device()).download(host, from.data, bytes);
 }
@@ -50,7 +50,7 @@ void copy(Span to, Span from, std::size_t bytes) {
   const Device target = to.buffer->device(), source = from.buffer->device();
   if (target.is_cuda() && source.is_cpu()) return upload_buffer(to, from, bytes);
   if (target.kind() == source.kind()) return copy_on_device(to, from, bytes);
-  const Use use{to.buffer, true};
+  const BufferAccess use{to.buffer, true};
   const DependencyGuard host_waits(target, {&use, 1});
   download(to.data, from, bytes);
 }

@@ -67,7 +67,7 @@ def pipeline_problems():
 
 
 def loop_problems():
-    for path in sorted((ROOT / "jit/cpu/rows").glob("*.cpp")):
+    for path in sorted((ROOT / "jit/cpu/simd").glob("*.cpp")):
         for quote, target in includes(path):
             if quote == "<" and not target.startswith("sinter/") and target not in LOOP_HEADERS:
                 yield f"{path.relative_to(ROOT)} includes <{target}>"

@@ -10,7 +10,7 @@
 
 namespace sinter::inline v1::detail {
 
-void for_each_part(const runtime::TensorImpl& from, const std::function<void(std::span<const std::byte>)>& write) {
+void for_each_chunk(const runtime::TensorImpl& from, const std::function<void(std::span<const std::byte>)>& write) {
   const runtime::TensorRef here = jit::contiguous(*on_one_device(from));
   const runtime::TensorImpl& t = *here;
   const std::size_t bytes = static_cast<std::size_t>(t.numel) * size_of(t.dtype);

@@ -35,7 +35,7 @@ TensorRef load_npy(const FileName& name, Device device) {
 TensorRef load_npy(const FileName& name, Device device, DType wanted) {
   TensorRef t = load_npy(name, device);
   if (t->dtype != wanted)
-    throw DtypeError(fmt::format("'{}' holds {} {}, not {}: read it by load_npy<{}>(...), or by load_npy(...).to<{}>()",
+    throw DTypeError(fmt::format("'{}' holds {} {}, not {}: read it by load_npy<{}>(...), or by load_npy(...).to<{}>()",
                                  name.text, sinter::name(t->dtype), to_string(t->shape), sinter::name(wanted),
                                  info(t->dtype).cpp_name, info(wanted).cpp_name));
   return t;
@@ -58,7 +58,7 @@ void save_npy(const FileName& name, const TensorImpl& t) {
   const npy::Contents contents = npy::contents_of(t);
   runtime::AtomicFileWriter file(name.text);
   file.write(contents.header);
-  for_each_part(*contents.elements, [&](std::span<const std::byte> bytes) { file.write(bytes); });
+  for_each_chunk(*contents.elements, [&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.commit();
 }
 

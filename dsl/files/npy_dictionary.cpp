@@ -188,7 +188,7 @@ class Parser {
                                   text_.size(), offset_, key));
   }
   [[noreturn]] void unsupported(std::string_view descr, const std::string& name, std::size_t at) const {
-    throw DtypeError(fmt::format(
+    throw DTypeError(fmt::format(
         "{}: the elements are '{}'{} (at byte {} of the file), which Sinter does not support. {}. Convert it with "
         "NumPy: np.save(path, array.astype('{}'))",
         file_, excerpt(descr), name.empty() ? "" : fmt::format(", {}", name), offset_ + at, supported, nearest(name)));
@@ -215,7 +215,7 @@ std::string header_text(const Header& header) {
   for (const auto& known : codes)
     if (known.dtype == header.dtype) code = known.code;
   if (code.empty())
-    throw DtypeError(fmt::format(
+    throw DTypeError(fmt::format(
         "the .npy format has no {0}: convert the tensor first, with .to<float>(), which holds all of its values",
         name(header.dtype)));
   constexpr char native = std::endian::native == std::endian::little ? '<' : '>';

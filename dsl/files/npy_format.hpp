@@ -19,10 +19,10 @@ struct Header {
 };
 
 /// Checks everything that can be checked without reading the elements, including that the source holds all of them.
-/// Throws FormatError, DtypeError.
+/// Throws FormatError, DTypeError.
 Header read_header(ByteSource& source);
 
-/// The array on `device`. Throws FormatError, DtypeError, OutOfMemory, DeviceError.
+/// The array on `device`. Throws FormatError, DTypeError, OutOfMemory, DeviceError.
 runtime::TensorRef read(ByteSource& source, Device device);
 
 /// Magic, version, length, dictionary and padding of a format 1.0 file, as NumPy writes them.
@@ -33,11 +33,11 @@ struct Contents {
   std::string header;
   runtime::TensorRef elements;  // its memory follows, beginning with its first element
 };
-/// A tensor in Fortran order is stored that way; other non-contiguous views are copied. Throws DtypeError, OutOfMemory.
+/// A tensor in Fortran order is stored that way; other non-contiguous views are copied. Throws DTypeError, OutOfMemory.
 Contents contents_of(const runtime::TensorImpl& t);
 
 /// Parses the dictionary, `text`, whose first byte is at `offset` of the file; sets all but data_offset.
-/// Throws FormatError, DtypeError.
+/// Throws FormatError, DTypeError.
 Header parse_dictionary(std::string_view text, std::uint64_t offset, const std::string& file);
 
 }  // namespace sinter::inline v1::detail::npy

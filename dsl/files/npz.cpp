@@ -22,7 +22,7 @@ using detail::excerpt;
 using detail::FileName;
 using detail::FileSource;
 using detail::first_duplicate;
-using detail::for_each_part;
+using detail::for_each_chunk;
 using runtime::AtomicFileWriter;
 namespace npy = detail::npy;
 namespace zip = detail::zip;
@@ -32,8 +32,8 @@ constexpr std::string_view suffix = ".npy";
 npy::Contents contents_of(const StateDict::Entry& entry) try {
   if (!entry.tensor.defined()) throw Error(fmt::format("cannot save '{}': the tensor is undefined", entry.name));
   return npy::contents_of(entry.tensor.impl());
-} catch (const DtypeError& error) {
-  throw DtypeError(fmt::format("cannot save '{}': {}", entry.name, error.what()));
+} catch (const DTypeError& error) {
+  throw DTypeError(fmt::format("cannot save '{}': {}", entry.name, error.what()));
 }
 
 bool is_utf8(const std::string& text) try {
@@ -88,7 +88,7 @@ void save_npz(const FileName& name, const StateDict& state) {
     archive.begin(entry.name + std::string(suffix),
                   contents.header.size() + static_cast<std::uint64_t>(elements.numel) * size_of(elements.dtype));
     archive.write(std::as_bytes(std::span(contents.header)));
-    for_each_part(elements, [&](std::span<const std::byte> bytes) { archive.write(bytes); });
+    for_each_chunk(elements, [&](std::span<const std::byte> bytes) { archive.write(bytes); });
     archive.end();
   }
   archive.finish();

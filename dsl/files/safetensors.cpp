@@ -24,7 +24,7 @@ namespace {
 using detail::FileName;
 using detail::FileSource;
 using detail::first_duplicate;
-using detail::for_each_part;
+using detail::for_each_chunk;
 using detail::Mapping;
 using runtime::AtomicFileWriter;
 using runtime::TensorRef;
@@ -39,7 +39,7 @@ TensorRef tensor_at(const TensorEntry& part, std::span<std::byte> bytes, std::sh
   if (device.is_mesh()) return jit::to(*tensor_at(part, bytes, std::move(mapping), Device()), part.dtype, device);
   if (part.dtype == DType::Bool) runtime::make_bools(bytes);  // pages without other bytes stay shared with the file
   if (device.is_cpu() && runtime::is_aligned(bytes.data(), part.dtype))
-    return runtime::over_memory(part.shape, part.dtype, bytes.data(), std::move(mapping));
+    return runtime::wrap_memory(part.shape, part.dtype, bytes.data(), std::move(mapping));
   TensorRef t = runtime::empty(part.shape, part.dtype, device);
   if (bytes.empty()) return t;
   if (device.is_cpu())
@@ -57,7 +57,7 @@ std::vector<TensorEntry> laid_out(const StateDict& state) {
       throw Error("no tensor of a safetensors file can be called '__metadata__': the format reserves this name");
     if (!tensor.defined()) throw Error(fmt::format("cannot save '{}': the tensor is undefined", name));
     if (safetensors::dtype_code(tensor.dtype()).empty())
-      throw DtypeError(
+      throw DTypeError(
           fmt::format("cannot save '{}': a safetensors file holds no {}: save real() and imag(), or convert "
                       "it with .to<std::complex<float>>()",
                       name, sinter::name(tensor.dtype())));
@@ -109,8 +109,8 @@ void save_safetensors(const FileName& name, const StateDict& state, const Metada
   AtomicFileWriter file(name.text);
   file.write(header);
   for (const TensorEntry& part : entries)
-    for_each_part(*jit::contiguous(state.at(part.name).impl()),
-                  [&](std::span<const std::byte> bytes) { file.write(bytes); });
+    for_each_chunk(*jit::contiguous(state.at(part.name).impl()),
+                   [&](std::span<const std::byte> bytes) { file.write(bytes); });
   file.commit();
 }
 

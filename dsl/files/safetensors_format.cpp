@@ -84,7 +84,7 @@ int dtype_rank(DType dtype) noexcept {
 DType dtype_of_code(std::string_view code, std::string_view tensor, const std::string& file) {
   for (const auto& known : codes)
     if (known.code == code) return known.dtype;
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("{}: tensor '{}' has the dtype '{}', which Sinter does not support. Sinter reads BOOL, U8, I8 to "
                   "I64, F16, BF16, F32, F64 and C64. Convert it with PyTorch: t.to({})",
                   file, excerpt(tensor), excerpt(code), nearest(code)));

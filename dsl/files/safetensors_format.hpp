@@ -29,10 +29,10 @@ struct Header {
 };
 
 /// Checks everything that can be checked without reading the elements: that tensors have the size of their shapes and
-/// follow each other without gaps, and that the file ends after the last one. Throws FormatError, DtypeError.
+/// follow each other without gaps, and that the file ends after the last one. Throws FormatError, DTypeError.
 Header read_header(ByteSource& source);
 
-/// Parses the JSON; sets everything except data_offset and checks nothing. Throws FormatError, DtypeError.
+/// Parses the JSON; sets everything except data_offset and checks nothing. Throws FormatError, DTypeError.
 Header parse_header(std::string_view json, const std::string& file);
 
 /// The bytes before the elements: length and JSON, padded to eight bytes. Throws Error for a string that is not UTF-8,
@@ -43,7 +43,7 @@ std::string header_text(std::span<const TensorEntry> entries, const Metadata& me
 std::string_view dtype_code(DType dtype) noexcept;
 /// The order of dtypes in a file: tensors with a higher rank come first.
 int dtype_rank(DType dtype) noexcept;
-/// Throws DtypeError for a dtype that Sinter lacks or that does not exist.
+/// Throws DTypeError for a dtype that Sinter lacks or that does not exist.
 DType dtype_of_code(std::string_view code, std::string_view tensor, const std::string& file);
 
 }  // namespace sinter::inline v1::detail::safetensors

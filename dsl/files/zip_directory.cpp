@@ -130,7 +130,7 @@ std::uint64_t content_offset(ByteSource& file, std::uint64_t at, const std::stri
 }
 
 /// Entries that share bytes could unpack to any size.
-void check_apart(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges, const ByteSource& file) {
+void check_outputs_disjoint(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges, const ByteSource& file) {
   std::ranges::sort(ranges);
   for (std::size_t i = 1; i < ranges.size(); ++i)
     if (ranges[i].first < ranges[i - 1].second)
@@ -172,7 +172,7 @@ std::vector<Entry> read_directory(ByteSource& file) {
   }
   if (entries.size() != where.count)
     fail(file, fmt::format("its directory has {} entries, not {}", entries.size(), where.count));
-  check_apart(std::move(ranges), file);
+  check_outputs_disjoint(std::move(ranges), file);
   return entries;
 }
 

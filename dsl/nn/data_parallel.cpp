@@ -128,7 +128,7 @@ std::shared_lock<std::shared_mutex> Replicas::follow(
 }
 
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh) {
-  if (mesh.local() == mesh.size()) return;
+  if (mesh.local_size() == mesh.size()) return;
   throw DeviceError(
       fmt::format("DataParallel of {} over {}: its copies are in one process, but these devices belong to several. "
                   "Give each process its own DataParallel over Mesh(), or use tensors on the mesh: net(shard(x, mesh)) "

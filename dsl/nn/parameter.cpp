@@ -33,7 +33,7 @@ std::string python_text(double value) {
   return text;
 }
 
-bool fits_module(const Facts& input, const TensorImpl& weight, const Shape& last) noexcept {
+bool fits_module(const OperandInfo& input, const TensorImpl& weight, const Shape& last) noexcept {
   return input.device == weight.device && input.dtype == weight.dtype && input.shape.ndim() >= last.ndim() &&
          std::equal(last.begin(), last.end(), input.shape.end() - last.ndim());
 }
@@ -43,24 +43,24 @@ namespace {
 /// "Linear(in_features=3, out_features=1, bias=True)", without a net's submodules.
 std::string called(const ModuleNode& module) { return fmt::format("{}({})", module.kind, module.arguments); }
 
-std::string both(const Facts& input, const TensorImpl& weight) {
+std::string both(const OperandInfo& input, const TensorImpl& weight) {
   return fmt::format("\n    input: {}\n    weight: {}\n  ", describe(input),
-                     describe(Facts{weight.shape, weight.dtype, weight.device}));
+                     describe(OperandInfo{weight.shape, weight.dtype, weight.device}));
 }
 
 }  // namespace
 
-void throw_device_of_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight) {
+void throw_device_of_input(const ModuleNode& module, const OperandInfo& input, const TensorImpl& weight) {
   throw DeviceError(
       fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n  in "
                   "{2}, where{3}Move the input with .to(\"{1}\"), or the net with net.to_(\"{0}\")",
                   to_string(input.device), to_string(weight.device), called(module), both(input, weight)));
 }
 
-void throw_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight, const Shape& last) {
+void throw_input(const ModuleNode& module, const OperandInfo& input, const TensorImpl& weight, const Shape& last) {
   if (input.device != weight.device) throw_device_of_input(module, input, weight);
   if (input.dtype != weight.dtype)
-    throw DtypeError(fmt::format(
+    throw DTypeError(fmt::format(
         "{0}: the input must have the dtype of the weight, {1}, where{2}Convert it with cast<T>(x), or make "
         "the module of its dtype",
         called(module), name(weight.dtype), both(input, weight)));

@@ -28,7 +28,7 @@ EMA::EMA(std::vector<AnyTensor> parameters, double decay)
     : parameters_(std::move(parameters)), decay_(checked("EMA", "decay", decay, 0, 1)) {
   for (const AnyTensor& p : parameters_) {
     if (category(p.dtype()) != Category::Float)
-      throw DtypeError(fmt::format("EMA of {}: averages are of floats", runtime::describe(p.impl())));
+      throw DTypeError(fmt::format("EMA of {}: averages are of floats", runtime::describe(p.impl())));
     averages_.push_back(p.clone());
   }
 }

@@ -46,7 +46,7 @@ void check_parameters(const std::vector<AnyTensor>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const AnyTensor& p = parameters[i];
     if (category(p.dtype()) != Category::Float)
-      throw DtypeError(fmt::format("parameter {} is {}: only floats can be optimized", i, runtime::describe(p.impl())));
+      throw DTypeError(fmt::format("parameter {} is {}: only floats can be optimized", i, runtime::describe(p.impl())));
     const auto is_same = [&](const AnyTensor& other) {  // a tensor on a mesh has no address
       return p.impl().data ? other.impl().data == p.impl().data : other.impl().buffer == p.impl().buffer;
     };
@@ -165,10 +165,10 @@ void Optimizer::set_loss_scale(const LossScale& scale) {
 }
 
 runtime::TensorRef Optimizer::add_gradients(const jit::LazyRef& loss) {
-  std::vector<runtime::TensorImpl*> by;
-  for (const AnyTensor& p : parameters_) by.push_back(&p.impl());
+  std::vector<runtime::TensorImpl*> wrt;
+  for (const AnyTensor& p : parameters_) wrt.push_back(&p.impl());
   const jit::LazyRef of = scales_loss_ ? (Value(loss) * scale_.scale).node() : loss;
-  const std::vector<jit::LazyRef> gradients = jit::gradients(of, by, {}, jit::Unused::Null);
+  const std::vector<jit::LazyRef> gradients = jit::gradients(of, wrt, {}, jit::UnusedInput::Null);
   std::vector<jit::LazyRef> values{loss};
   std::vector<runtime::TensorRef> targets(1);
   for (Group& group : groups_) {

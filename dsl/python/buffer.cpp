@@ -30,7 +30,7 @@ struct ImportedBuffer {
 };
 
 [[noreturn]] void throw_format(const Py_buffer& view, std::string_view why) {
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("asarray: Sinter does not support elements of the buffer format '{}', of {} bytes{}: convert the "
                   "array to bool, uint8, int8 to int64, float16, float32, float64, complex64 or complex128",
                   view.format ? view.format : "B", view.itemsize, why));
@@ -59,13 +59,13 @@ dlpack::DataType type_of(const Py_buffer& view) {
   return {code, static_cast<std::uint8_t>(8 * view.itemsize), 1};
 }
 
-/// Throws Python's current exception; DtypeError for arrays without a buffer.
+/// Throws Python's current exception; DTypeError for arrays without a buffer.
 std::unique_ptr<ImportedBuffer> get_buffer(py::handle object) {
   auto held = std::make_unique<ImportedBuffer>();
   if (PyObject_GetBuffer(object.ptr(), &held->view, PyBUF_FULL_RO) == 0) return held;
   py::error_already_set error;
   if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)) throw error;
-  throw DtypeError(fmt::format("asarray: the elements of {} are not available as a buffer: {}", describe(object),
+  throw DTypeError(fmt::format("asarray: the elements of {} are not available as a buffer: {}", describe(object),
                                py::str(error.value()).cast<std::string>()));
 }
 
@@ -192,7 +192,7 @@ py::object numpy_of(const py::object& self) {
   const auto& operand = self.cast<const Operand&>();
   const TensorRef t = without_gil([&] { return operand.evaluated(); });
   if (const char* why = obstacle(*t, PyBUF_FULL)) {
-    if (t->device.is_cpu()) throw DtypeError(fmt::format("numpy: {}", why));
+    if (t->device.is_cpu()) throw DTypeError(fmt::format("numpy: {}", why));
     throw DeviceError(
         fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t), "copy it with x.to(\"cpu\").numpy()"));
   }

@@ -30,15 +30,15 @@ TextNumber integer_of(py::handle object) {
 
 TextValue value_at_depth(std::string_view function, py::handle object, int depth) {
   if (py::isinstance<Operand>(object)) return object.cast<const Operand&>().value();
-  if (object.is_none()) return {.place = detail::nowhere};
+  if (object.is_none()) return {.place = detail::no_range};
   if (const auto number = number_from(object)) return TextValue::of(*number);
   if (py::isinstance<DTypeObject>(object))
     return {.kind = TextValue::Kind::DType, .dtype = object.cast<const DTypeObject&>().dtype};
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     if (depth == max_list_depth) throw_type_error(fmt::format("{}: the lists are nested too deeply", function));
-    TextValue list{.kind = TextValue::Kind::List, .place = detail::nowhere};
+    TextValue list{.kind = TextValue::Kind::List, .place = detail::no_range};
     for (const py::handle item : py::tuple(py::reinterpret_borrow<py::object>(object)))
-      list.items.push_back(value_at_depth(function, item, depth + 1)), list.items.back().place = detail::nowhere;
+      list.items.push_back(value_at_depth(function, item, depth + 1)), list.items.back().place = detail::no_range;
     return list;
   }
   throw_type_error(fmt::format("{} takes tensors, expressions and numbers, but got {}{}", function, describe(object),
@@ -92,7 +92,7 @@ std::optional<TextNumber> number_from(py::handle object) {
 
 TextValue value_from(std::string_view function, py::handle object) {
   TextValue value = value_at_depth(function, object, 0);
-  value.place = detail::nowhere;
+  value.place = detail::no_range;
   return value;
 }
 
@@ -111,9 +111,9 @@ DType dtype_from(py::handle object) {
   if (name == "bool_") name = "bool";
   if (const auto dtype = dtype_of_name(name)) return *dtype;
   if (name == "float" || name == "int" || name == "complex")
-    throw DtypeError(fmt::format(
+    throw DTypeError(fmt::format(
         "the dtype '{}' needs a width: write float32 or float64, int32 or int64, complex64 or complex128", name));
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("there is no dtype '{}'; the dtypes are bool, uint8, int8, int16, int32, int64, float16, bfloat16, "
                   "float32, float64, complex64 and complex128",
                   name));

@@ -23,7 +23,7 @@ std::optional<TextNumber> number_from(py::handle object);
 TextValue value_from(std::string_view function, py::handle object);
 /// A dtype: sinter.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
 DType dtype_from(py::handle object);
-/// The same; nullopt for None.
+/// As dtype_from; nullopt for None.
 std::optional<DType> optional_dtype_from(py::handle object);
 /// "cuda:0", sinter.device("cuda:0"), or the number of a GPU.
 Device device_from(py::handle object);

@@ -54,7 +54,7 @@ void translate(std::exception_ptr thrown) {
     set(errors.device, e);
   } catch (const ShapeError& e) {
     set(errors.shape, e);
-  } catch (const DtypeError& e) {
+  } catch (const DTypeError& e) {
     set(errors.dtype, e);
   } catch (const IndexError& e) {
     set(errors.index, e);
@@ -83,7 +83,9 @@ void add_errors(py::module_& m) {
   errors.index = derived("IndexError", "An index, axis or slice outside its range.", PyExc_IndexError);
   errors.memory = derived("OutOfMemoryError", "A device does not have enough memory.", PyExc_MemoryError);
   errors.cuda = derived("CudaError", "A call of the CUDA driver failed.");
-  errors.format = derived("FormatError", "A file that cannot be read or written.", PyExc_ValueError);
+  errors.format =
+      derived("FormatError", "A file that cannot be read or written, or that does not have the format it claims.",
+              PyExc_ValueError);
   errors.compile = derived("CompileError", "The kernel compiler rejected a source; has `log` and `source`.");
   errors.parse = derived("ParseError", "A text that is not a valid expression; has the `position` of the error.",
                          PyExc_ValueError);

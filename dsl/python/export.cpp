@@ -6,7 +6,7 @@
 #include <set>
 
 #include <dsl/text/export.hpp>
-#include <dsl/text/place.hpp>
+#include <dsl/text/text_range.hpp>
 #include "convert.hpp"
 
 namespace sinter::python {

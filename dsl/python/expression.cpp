@@ -47,7 +47,7 @@ std::unique_ptr<Operand> call(const std::string& name, bool is_method, const py:
   try {
     made = without_gil([&] {
       const std::vector<std::string_view> names(a.names.begin(), a.names.end());
-      return detail::call({"", detail::nowhere, name, is_method}, a.values, names);
+      return detail::call({"", detail::no_range, name, is_method}, a.values, names);
     });
   } catch (const ParseError& e) {  // like a Python function
     throw_type_error(e.what());
@@ -93,7 +93,7 @@ py::object grad(const Operand& value, const py::args& tensors, const py::object&
   for (const py::handle x : tensors) {
     if (!py::isinstance<TensorObject>(x))
       throw_type_error(
-          fmt::format("grad: the gradient is taken by tensors, but got {}; evaluate it first", describe(x)));
+          fmt::format("grad: gradients are taken with respect to tensors, but got {}; evaluate it first", describe(x)));
     held.push_back(x.cast<const TensorObject&>().tensor);
     by.push_back(held.back().get());
   }
@@ -101,7 +101,7 @@ py::object grad(const Operand& value, const py::args& tensors, const py::object&
   const jit::LazyRef from = seed.is_none() ? jit::LazyRef() : detail::node_of(value_from("grad", seed));
   const std::vector<jit::LazyRef> found = without_gil([&] {
     return jit::gradients(of, by, from ? jit::lazy_cast(from, of->dtype()) : from,
-                          allow_unused ? jit::Unused::Zeros : jit::Unused::Error);
+                          allow_unused ? jit::UnusedInput::Zeros : jit::UnusedInput::Error);
   });
   py::list results;
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -149,9 +149,9 @@ TensorRef ExpressionObject::evaluated() const {
 
 std::unique_ptr<Operand> object_of(const TextValue& v) {
   TextValue operand = v;
-  operand.place = detail::nowhere;
+  operand.place = detail::no_range;
   if (operand.kind == TextValue::Kind::Number)  // as in C++
-    operand = {.kind = TextValue::Kind::Scalar, .node = detail::node_of(v), .place = detail::nowhere};
+    operand = {.kind = TextValue::Kind::Scalar, .node = detail::node_of(v), .place = detail::no_range};
   return std::make_unique<ExpressionObject>(std::move(operand));
 }
 

@@ -96,7 +96,7 @@ TensorRef tensor_of_numbers(py::handle data, std::optional<DType> dtype, Device 
   reader.read(data);
   const DType wanted = dtype.value_or(reader.natural());
   if (is_complex(reader.natural()) && !is_complex(wanted))
-    throw DtypeError(fmt::format("tensor: complex numbers cannot be converted to {}", name(wanted)));
+    throw DTypeError(fmt::format("tensor: complex numbers cannot be converted to {}", name(wanted)));
   reader.check_fit(wanted);
   const TensorRef wide = reader.tensor();
   return without_gil([&] { return jit::to(*wide, wanted, device); });

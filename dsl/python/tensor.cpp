@@ -31,7 +31,7 @@ TensorRef copied(TensorImpl& t, DType dtype, Device device) {
 
 void check_loses_nothing(const char* function, const TensorImpl& t, DType dtype) {
   if (is_complex(t.dtype) && !is_complex(dtype))
-    throw DtypeError(fmt::format("{}: {} cannot be converted to {}: take real(x), imag(x) or abs(x)", function,
+    throw DTypeError(fmt::format("{}: {} cannot be converted to {}: take real(x), imag(x) or abs(x)", function,
                                  runtime::describe(t), name(dtype)));
 }
 
@@ -41,7 +41,7 @@ std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype
   const std::optional<DType> to_dtype = optional_dtype_from(dtype);
   const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
   if (is_numpy_scalar(data) && !is_numpy_number(data))
-    throw DtypeError(fmt::format("asarray takes numbers, but got {}", describe(data)));
+    throw DTypeError(fmt::format("asarray takes numbers, but got {}", describe(data)));
   const bool is_new = is_list || (number_from(data) && !is_numpy_scalar(data));
   if (is_new && wanted == false)
     throw Error(fmt::format("asarray: {} has no memory to share: omit copy, or set it to True", describe(data)));
@@ -113,7 +113,7 @@ py::object element(const TensorImpl& t, std::int64_t i) {
 py::object item(const Operand& x) {
   if (x.shape().numel() != 1)
     throw Error(fmt::format("item takes one element, but got {}",
-                            detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
+                            detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()})));
   return element(*wide(x), 0);
 }
 
@@ -121,7 +121,7 @@ py::object item(const Operand& x) {
 py::object number(const Operand& x, const char* what) {
   if (x.shape().numel() == 1) return element(*wide(x), 0);
   throw py::type_error(fmt::format("{} takes one element, but got {}; for all elements there are all(x) and any(x)",
-                                   what, detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()})));
+                                   what, detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()})));
 }
 
 py::object nested(const TensorImpl& t, int axis, std::int64_t& next) {
@@ -140,7 +140,7 @@ std::string repr(const Operand& x) {
   if (const auto* t = dynamic_cast<const TensorObject*>(&x))
     return without_gil([&] { return detail::to_string(*t->tensor); });
   return fmt::format("<sinter.Expression {}, not evaluated>",
-                     detail::describe(detail::Facts{x.shape(), x.dtype(), x.device()}));
+                     detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()}));
 }
 
 void add_facts(py::class_<Operand>& operand) {

@@ -113,8 +113,8 @@ void set_item(const TensorObject& x, const py::object& key, const py::object& va
   if (py::isinstance<Operand>(key)) {
     const auto& mask = key.cast<const Operand&>();
     if (mask.dtype() != DType::Bool)
-      throw DtypeError(fmt::format("x[i] = value: the tensor i must be a mask of bools, but is {}",
-                                   detail::describe(detail::Facts{mask.shape(), mask.dtype(), mask.device()})));
+      throw DTypeError(fmt::format("x[i] = value: the tensor i must be a mask of bools, but is {}",
+                                   detail::describe(detail::OperandInfo{mask.shape(), mask.dtype(), mask.device()})));
     return without_gil([&] {
       AnyTensor target(x.tensor);
       const Lazy<AnyType> holds = lazy_of(mask);

@@ -76,7 +76,7 @@ TextValue reduced(Op op, const Arguments& a) {
   if (preserves_shape) a.required(1);
   const Axes axes = a.axes(1);
   jit::ReduceAxes reduced_axes{jit::ReduceAxes::all_axes, !preserves_shape && a.flag(a.size() - 1)};
-  const Facts facts{x.shape, x.node->dtype(), x.node->device()};
+  const OperandInfo facts{x.shape, x.node->dtype(), x.node->device()};
   if (!axes.all() && !find_axes(axes, x.shape.ndim(), reduced_axes.axes)) throw_wrong_axes(name(op), axes, facts);
   if (needs_element(op) && x.shape.numel() == 0) check_has_elements(name(op), reduced_axes, facts);
   std::vector<jit::LazyRef> nodes{x.node};
@@ -93,14 +93,14 @@ TextValue reduced(Op op, const Arguments& a) {
 namespace {
 
 /// Rethrows the current exception with the place in the text.
-[[noreturn]] void rethrow_at(std::string_view text, Place place) {
-  const auto placed = [&](const std::exception& e) { return e.what() + pointed(text, place); };
+[[noreturn]] void rethrow_at(std::string_view text, TextRange place) {
+  const auto placed = [&](const std::exception& e) { return e.what() + with_caret(text, place); };
   try {
     throw;
   } catch (const ParseError&) {
     throw;
-  } catch (const DtypeError& e) {
-    throw DtypeError(placed(e));
+  } catch (const DTypeError& e) {
+    throw DTypeError(placed(e));
   } catch (const ShapeError& e) {
     throw ShapeError(placed(e));
   } catch (const DeviceError& e) {
@@ -142,7 +142,7 @@ class Builder {
   }
 
  private:
-  [[noreturn]] void fail(Place place, const std::string& what) const { throw_at(tree_.text, place, what); }
+  [[noreturn]] void fail(TextRange place, const std::string& what) const { throw_at(tree_.text, place, what); }
   std::span<const TextValue> taken(const SyntaxNode& node) const {
     return std::span(stack_).last(static_cast<std::size_t>(node.operands));
   }

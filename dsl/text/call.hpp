@@ -8,7 +8,7 @@ namespace sinter::inline v1::detail {
 
 struct TextCall {
   std::string_view text;  // for messages; may be empty
-  Place place;
+  TextRange place;
   std::string_view name;
   bool is_method = false;  // the first value is the object before the dot
 };

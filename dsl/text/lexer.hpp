@@ -2,7 +2,7 @@
 #pragma once
 #include <sinter/runtime/float_environment.hpp>
 #include "number.hpp"
-#include "place.hpp"
+#include "text_range.hpp"
 
 namespace sinter::inline v1::detail {
 
@@ -16,7 +16,7 @@ struct Token {
 
   bool is(std::string_view symbol) const noexcept { return kind == Kind::Symbol && text == symbol; }
   bool is_word(std::string_view word) const noexcept { return kind == Kind::Name && text == word; }
-  Place place() const noexcept { return {at, std::max<std::size_t>(text.size(), 1)}; }
+  TextRange place() const noexcept { return {at, std::max<std::size_t>(text.size(), 1)}; }
 };
 
 /// Reads one token ahead. Throws ParseError for invalid tokens.

@@ -18,7 +18,7 @@ class SignatureParser {
   std::vector<ArgumentType> read() {
     std::vector<ArgumentType> arguments;
     while (lexer_.now().kind != Token::Kind::End) {
-      const Place place = lexer_.now().place();
+      const TextRange place = lexer_.now().place();
       ArgumentType a = argument();
       if (std::ranges::find(arguments, a.name, &ArgumentType::name) != arguments.end())
         throw_at(text_, place, fmt::format("the argument '{}' is given twice", runtime::shortened(a.name)));
@@ -95,7 +95,7 @@ void match_tensor(const ArgumentType& a, const AnyTensor& t, std::map<std::strin
     return fmt::format("the argument '{}' is {}: {}", runtime::shortened(to_string(a)), runtime::describe(t.impl()),
                        why);
   };
-  if (t.dtype() != a.dtype) throw DtypeError(wrong("it has another dtype"));
+  if (t.dtype() != a.dtype) throw DTypeError(wrong("it has another dtype"));
   if (t.dim() != static_cast<int>(a.shape.size()))
     throw ShapeError(wrong(fmt::format("it has {} axes, not {}", t.dim(), a.shape.size())));
   for (std::size_t axis = 0; axis < a.shape.size(); ++axis) {

@@ -184,7 +184,7 @@ class Parser {
     if (minus.kind != Open::Kind::Operator || minus.node.op != Op::neg || now().is("**") || now().is(".") ||
         now().is("["))
       throw_too_large(tree_.text, digits);
-    const Place place = minus.node.place;
+    const TextRange place = minus.node.place;
     end(false);
     TextNumber number = TextNumber::of(digits.number.integer);
     add({.kind = Kind::Number, .place = place, .number = number});

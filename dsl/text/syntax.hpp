@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "number.hpp"
-#include "place.hpp"
+#include "text_range.hpp"
 
 namespace sinter::inline v1::detail {
 
@@ -13,7 +13,7 @@ namespace sinter::inline v1::detail {
 struct SyntaxNode {
   enum class Kind { Number, Name, Operator, Call, List, Index, Slice, Ellipsis };
   Kind kind;
-  Place place;
+  TextRange place;
   Op op{};                                   // for an operator
   std::string_view name{};                   // for a name or a call
   TextNumber number{};                       //

@@ -24,7 +24,7 @@ TextValue TextValue::of(const TextNumber& n) { return {.kind = Kind::Number, .nu
 std::string describe(const TextValue& v) {
   using Kind = TextValue::Kind;
   switch (v.kind) {
-    case Kind::Tensor: return describe(Facts{v.shape, v.node->dtype(), v.node->device()});
+    case Kind::Tensor: return describe(OperandInfo{v.shape, v.node->dtype(), v.node->device()});
     case Kind::Scalar: return "a number that is not written in the text";
     case Kind::Number: return "a number";
     case Kind::List: return "a list";
@@ -47,7 +47,7 @@ jit::LazyRef node_of(const TextValue& v) {
   return {};
 }
 
-Arguments::Arguments(std::string_view text, Place call, std::string_view name,
+Arguments::Arguments(std::string_view text, TextRange call, std::string_view name,
                      std::span<const std::string_view> parameters, std::span<const TextValue> values,
                      std::span<const std::string_view> keywords)
     : text_(text), name_(name), call_(call), parameters_(parameters), given_(parameters.size()) {
@@ -66,7 +66,7 @@ Arguments::Arguments(std::string_view text, Place call, std::string_view name,
     if (value && value->kind == TextValue::Kind::None) value = nullptr;
 }
 
-std::size_t Arguments::place_of(std::string_view keyword, Place place) const {
+std::size_t Arguments::place_of(std::string_view keyword, TextRange place) const {
   const auto found = std::ranges::find(parameters_, without_alias(keyword));
   if (found == parameters_.end())
     throw_at(text_, place,
@@ -97,9 +97,9 @@ const TextValue& Arguments::operand(std::size_t parameter) const {
   return *given_[parameter];
 }
 
-Axes Arguments::axes(std::size_t parameter, const Axes& otherwise) const {
+Axes Arguments::axes(std::size_t parameter, const Axes& fallback) const {
   const TextValue* value = given_[parameter];
-  if (!value) return otherwise;
+  if (!value) return fallback;
   const std::span<const TextValue> items =
       value->kind == TextValue::Kind::List ? std::span<const TextValue>(value->items) : std::span(value, 1);
   std::vector<std::int64_t> axes;
@@ -124,13 +124,13 @@ std::int64_t Arguments::integer(std::size_t parameter) const {
   return value->number.integer;
 }
 
-std::int64_t Arguments::integer(std::size_t parameter, std::int64_t otherwise) const {
-  return given_[parameter] ? integer(parameter) : otherwise;
+std::int64_t Arguments::integer(std::size_t parameter, std::int64_t fallback) const {
+  return given_[parameter] ? integer(parameter) : fallback;
 }
 
-double Arguments::real(std::size_t parameter, double otherwise) const {
+double Arguments::real(std::size_t parameter, double fallback) const {
   const TextValue* value = given_[parameter];
-  if (!value) return otherwise;
+  if (!value) return fallback;
   if (value->kind != TextValue::Kind::Number || value->number.category == Category::Complex ||
       value->number.category == Category::Bool)
     wrong(parameter, "a number");

@@ -2,10 +2,10 @@
 #pragma once
 #include <vector>
 
-#include <sinter/dsl/facts.hpp>
+#include <sinter/dsl/operand_info.hpp>
 #include <sinter/dsl/parse.hpp>
 #include "names.hpp"
-#include "place.hpp"
+#include "text_range.hpp"
 
 namespace sinter::inline v1::detail {
 
@@ -18,7 +18,7 @@ struct TextValue {
   std::vector<TextValue>
       items{};  // the elements of a list; for a slice start, stop and step, each of which may be None
   sinter::DType dtype{};
-  Place place{};
+  TextRange place{};
 
   bool is_tensor() const noexcept { return kind == Kind::Tensor; }
   bool is_operand() const noexcept { return kind <= Kind::Number; }
@@ -39,7 +39,7 @@ jit::LazyRef node_of(const TextValue& v);
 class Arguments {
  public:
   /// Throws ParseError for too many, unknown or repeated ones. `dim` is an alias of `axis`, `keepdims` of `keepdim`.
-  Arguments(std::string_view text, Place call, std::string_view name, std::span<const std::string_view> parameters,
+  Arguments(std::string_view text, TextRange call, std::string_view name, std::span<const std::string_view> parameters,
             std::span<const TextValue> values, std::span<const std::string_view> keywords);
 
   const TextValue* operator[](std::size_t parameter) const noexcept { return given_[parameter]; }
@@ -48,19 +48,19 @@ class Arguments {
   const TextValue& required(std::size_t parameter) const;
   const TextValue& tensor(std::size_t parameter) const;
   const TextValue& operand(std::size_t parameter) const;
-  Axes axes(std::size_t parameter, const Axes& otherwise = {}) const;
+  Axes axes(std::size_t parameter, const Axes& fallback = {}) const;
   bool flag(std::size_t parameter) const;
   std::int64_t integer(std::size_t parameter) const;
-  std::int64_t integer(std::size_t parameter, std::int64_t otherwise) const;
-  double real(std::size_t parameter, double otherwise) const;
+  std::int64_t integer(std::size_t parameter, std::int64_t fallback) const;
+  double real(std::size_t parameter, double fallback) const;
   Shape shape(std::size_t parameter) const;
   [[noreturn]] void wrong(std::size_t parameter, std::string_view expected) const;
 
  private:
-  std::size_t place_of(std::string_view keyword, Place place) const;
+  std::size_t place_of(std::string_view keyword, TextRange place) const;
 
   std::string_view text_, name_;
-  Place call_;
+  TextRange call_;
   std::span<const std::string_view> parameters_;
   std::vector<const TextValue*> given_;
 };

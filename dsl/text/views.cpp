@@ -117,9 +117,9 @@ class Indexing {
     return view;
   }
   range range_of(const TextValue& slice) const {
-    const auto bound = [&](std::size_t i, std::int64_t otherwise) {
+    const auto bound = [&](std::size_t i, std::int64_t fallback) {
       const TextValue& v = slice.items[i];
-      if (v.kind == Kind::None) return otherwise;
+      if (v.kind == Kind::None) return fallback;
       if (v.kind != Kind::Number || !v.number.is_int())
         fail(v, fmt::format("the bounds of a slice are integers, but got {}", describe(v)));
       return v.number.integer;

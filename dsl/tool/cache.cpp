@@ -12,7 +12,7 @@
 
 #include <dsl/files/file.hpp>
 #include <dsl/files/zip.hpp>
-#include <dsl/text/place.hpp>
+#include <dsl/text/text_range.hpp>
 #include <jit/cache/cache_folder.hpp>
 #include <jit/cache/disk_cache.hpp>
 #include <jit/cache/disk_entry.hpp>

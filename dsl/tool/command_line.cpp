@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <exception>
 
-#include <dsl/text/place.hpp>
+#include <dsl/text/text_range.hpp>
 #include <runtime/text.hpp>
 
 namespace sinter::tool {
@@ -73,9 +73,9 @@ std::string option_line(const Option& o) {
 
 }  // namespace
 
-std::string Parsed::get(std::string_view option, std::string_view otherwise) const {
+std::string Parsed::get(std::string_view option, std::string_view fallback) const {
   const auto found = options.find(option);
-  return found == options.end() ? std::string(otherwise) : found->second.back();
+  return found == options.end() ? std::string(fallback) : found->second.back();
 }
 
 std::vector<std::string> Parsed::all(std::string_view option) const {
@@ -89,8 +89,8 @@ std::vector<std::string> Parsed::list(std::string_view option) const {
   return parts;
 }
 
-int Parsed::number(std::string_view option, int least, int otherwise) const {
-  if (!has(option)) return otherwise;
+int Parsed::number(std::string_view option, int least, int fallback) const {
+  if (!has(option)) return fallback;
   const std::string text = get(option);
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -32,12 +32,12 @@ struct Parsed {
 
   bool has(std::string_view option) const { return options.contains(option); }
   /// The last value, or `otherwise`.
-  std::string get(std::string_view option, std::string_view otherwise = "") const;
+  std::string get(std::string_view option, std::string_view fallback = "") const;
   std::vector<std::string> all(std::string_view option) const;
   /// All values, each split at commas.
   std::vector<std::string> list(std::string_view option) const;
   /// An integer of at least `least`. Throws UsageError.
-  int number(std::string_view option, int least, int otherwise) const;
+  int number(std::string_view option, int least, int fallback) const;
 };
 
 struct Command {

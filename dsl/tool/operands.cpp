@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include <dsl/text/export.hpp>
-#include <dsl/text/place.hpp>
+#include <dsl/text/text_range.hpp>
 #include <runtime/text.hpp>
 #include <sinter/dsl/files.hpp>
 #include <sinter/dsl/random.hpp>

@@ -26,16 +26,16 @@ bool AxisMap::is_identity() const noexcept {
 
 runtime::TensorRef AxisMap::view(const runtime::TensorImpl& t) const {
   Shape shape, strides;
-  int split = runtime::taken_away;
+  int sharded_axis = runtime::no_axis;
   for (int axis = ndim(); axis-- > 0;) {
     const int from = t.ndim() - 1 - (*this)[axis];
     const bool is_new = (*this)[axis] == added || from < 0;
     if (is_new && shape.empty()) continue;  // leading axes broadcast
-    if (!is_new && from == t.split) split = shape.ndim();
+    if (!is_new && from == t.sharded_axis) sharded_axis = shape.ndim();
     shape.push_back(is_new ? 1 : t.shape[from]);
     strides.push_back(is_new ? 0 : t.strides[from]);
   }
-  return runtime::view(t, shape, strides, 0, split);
+  return runtime::view(t, shape, strides, 0, sharded_axis);
 }
 
 }  // namespace sinter::inline v1::jit

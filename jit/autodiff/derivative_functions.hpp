@@ -48,12 +48,12 @@ inline Term abs_slope(Term g, Term a) {
 inline Term real_slope(Term g, Term a) { return is_complex(a.dtype()) ? as_complex(g) : g; }
 inline Term imag_slope(Term g) { return complex(g.number(0), g); }
 
-/// g times the derivative of a^b by a, which is 0 where b is 0.
+/// g times the derivative of a^b with respect to a, which is 0 where b is 0.
 inline Term base_slope(Term g, Term a, Term b) {
   const Numbers T{a};
   return select(b == T(0), T(0), g * conjugate(b * pow(a, b - T(1))));
 }
-/// g times the derivative of r = a^b by b, which is 0 where a is 0 and b is not negative.
+/// g times the derivative of r = a^b with respect to b, which is 0 where a is 0 and b is not negative.
 inline Term exponent_slope(Term g, Term a, Term b, Term r) {
   const Numbers T{a};
   const Term is_zero = is_complex(a.dtype()) ? a == T(0) : (a == T(0)) & (b >= T(0));

@@ -18,10 +18,10 @@ using terms::slopes::Slope;
 bool is_differentiable(DType dtype) noexcept { return category(dtype) >= Category::Float; }
 
 [[noreturn]] void throw_no_derivative(Op op, std::size_t operand) {
-  throw Error(
-      fmt::format("grad: {} has no derivative by its operand {}\n  If the gradient is not to flow through it, take "
-                  "stop_gradient of that operand",
-                  name(op), operand + 1));
+  throw Error(fmt::format(
+      "grad: {} has no derivative with respect to its operand {}\n  If the gradient is not to flow through it, take "
+      "stop_gradient of that operand",
+      name(op), operand + 1));
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ void Differentiator::visit(Operand value) {
     case Op::load: return loads_.push_back(value);
     case Op::cast: return visit_cast(value, g);
     case Op::matmul: return visit_product(value, g);
-    case Op::broadcast_like: return add(operand(value, 0), summed_to(shape(operand(value, 0)), g, shape(value)));
+    case Op::broadcast_like: return add(operand(value, 0), sum_to_shape(shape(operand(value, 0)), g, shape(value)));
     default: return visit_table_op(value, g);
   }
 }
@@ -132,7 +132,8 @@ void Differentiator::visit_table_op(Operand value, Operand g) {
   const ReduceAxes along = ReduceAxes::of(n.attribute);
   const Shape elements = n.arity > 0 ? shape(operand(value, 0)) : Shape();
   if (kind == Reduction::ShapePreserving) g = broadcast_to(g, shape(value));
-  if (kind == Reduction::Reduces && !along.keeps) g = viewed(g, AxisMap::restoring(along.axes, elements.ndim()));
+  if (kind == Reduction::Reduces && !along.keeps)
+    g = apply_axis_map(g, AxisMap::restoring(along.axes, elements.ndim()));
   const std::vector<Slope> slopes = slopes_of(recorded_.graph, value.node, g);
   update_shapes();
   for (std::size_t i = 0; i < n.arity; ++i) {
@@ -142,7 +143,7 @@ void Differentiator::visit_table_op(Operand value, Operand g) {
     if (slope.kind == Slope::Kind::None || slope.kind == Slope::Kind::Body) throw_no_derivative(n.op, i);
     if (slope.kind == Slope::Kind::Zero) continue;
     const Shape& from = kind == Reduction::None ? shape(value) : elements;
-    add(to, summed_to(shape(to), slope.value.operand, from));
+    add(to, sum_to_shape(shape(to), slope.value.operand, from));
   }
 }
 

@@ -31,9 +31,9 @@ class Differentiator {
   std::vector<Gathered> of_array(std::uint32_t leaf) const;
 
   /// The sum of `g` over the axes along which `shape` broadcasts to the value's shape, `from`.
-  Operand summed_to(const Shape& shape, Operand g, const Shape& from);
+  Operand sum_to_shape(const Shape& shape, Operand g, const Shape& from);
   /// A view of a value. Evaluates matrix products that are viewed otherwise than transposed.
-  Operand viewed(Operand value, const AxisMap& map);
+  Operand apply_axis_map(Operand value, const AxisMap& map);
   /// `g` with the full shape of a value.
   Operand broadcast_to(Operand g, const Shape& shape);
 
@@ -57,12 +57,12 @@ class Differentiator {
   void visit_product(Operand value, Operand g);
   void visit_table_op(Operand value, Operand g);
   Operand vector_product(Operand value, Operand g, std::size_t which);
-  Operand multiplied(Operand a, Operand b, Transposed transposes);
-  Operand multiplied_elements(Operand a, Operand b);
-  Operand conjugated(Operand a);
+  Operand emit_matmul(Operand a, Operand b, Transposed transposes);
+  Operand emit_mul(Operand a, Operand b);
+  Operand emit_conj(Operand a);
   std::optional<Operand> push_view(Operand value, const AxisMap& map);
   Operand view_of_reduction(Operand value, const AxisMap& map);
-  Operand evaluated(Operand value);
+  Operand materialize(Operand value);
   Operand made(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
   void update_shapes();
 

@@ -1,12 +1,12 @@
 // Shapes of gradients: sums over broadcast axes, and views of values, which are pushed to the leaves.
 #include "../evaluate/evaluator.hpp"
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 #include "derivative_functions.hpp"
 #include "differentiator.hpp"
 
 namespace sinter::inline v1::jit {
 
-Operand Differentiator::summed_to(const Shape& shape, Operand g, const Shape& from) {
+Operand Differentiator::sum_to_shape(const Shape& shape, Operand g, const Shape& from) {
   const Shape of_g = this->shape(g);
   std::uint8_t kept = 0, dropped = 0;
   std::int64_t copies = 1;  // along axes of `from` that g itself broadcasts along
@@ -36,12 +36,12 @@ Operand Differentiator::broadcast_to(Operand g, const Shape& shape) {
   return made(Op::broadcast_like, node(g).dtype, like);
 }
 
-Operand Differentiator::viewed(Operand value, const AxisMap& map) {
+Operand Differentiator::apply_axis_map(Operand value, const AxisMap& map) {
   if (shape(value).ndim() == 0 || (map.is_identity() && map.ndim() == shape(value).ndim())) return value;
   const auto known = views_.find({value.node, map});
   if (known != views_.end()) return known->second;
   const std::optional<Operand> pushed = push_view(value, map);
-  const Operand view = pushed ? *pushed : viewed(evaluated(value), map);
+  const Operand view = pushed ? *pushed : apply_axis_map(materialize(value), map);
   views_.emplace(std::pair{value.node, map}, view);
   return view;
 }
@@ -57,15 +57,16 @@ std::optional<Operand> Differentiator::push_view(Operand value, const AxisMap& m
     const bool are_matrices = shape(a).ndim() > 1 && shape(b).ndim() > 1;
     if (!are_matrices || map != AxisMap::swapping(shape(value).ndim())) return std::nullopt;
     const Transposed t = Transposed::of(n.attribute);
-    return multiplied(b, a, {!t.b, !t.a});
+    return emit_matmul(b, a, {!t.b, !t.a});
   }
   if (is_reduction(n.op)) {
     const bool fits = shape(operand(value, 0)).ndim() + map.ndim() <= max_ndim;
-    const bool is_row_wise = info(n.op).reduction == Reduction::Reduces && n.arity == 1 && !facts(n.op).gives_position;
+    const bool is_row_wise =
+        info(n.op).reduction == Reduction::Reduces && n.arity == 1 && !traits_of(n.op).gives_position;
     return fits && is_row_wise ? std::optional(view_of_reduction(value, map)) : std::nullopt;
   }
   std::vector<Operand> operands;
-  for (std::size_t i = 0; i < n.arity; ++i) operands.push_back(viewed(operand(value, i), map));
+  for (std::size_t i = 0; i < n.arity; ++i) operands.push_back(apply_axis_map(operand(value, i), map));
   return made(n.op, n.dtype, operands, n.attribute);
 }
 
@@ -94,11 +95,11 @@ Operand Differentiator::view_of_reduction(Operand value, const AxisMap& map) {
       axes |= static_cast<std::uint8_t>(1u << whole.ndim());
       whole.push_back(static_cast<std::int8_t>(axis));
     }
-  const Operand operand = viewed(from, whole);
+  const Operand operand = apply_axis_map(from, whole);
   return made(n.op, n.dtype, {&operand, 1}, ReduceAxes{axes, false}.bits());
 }
 
-Operand Differentiator::evaluated(Operand value) {
+Operand Differentiator::materialize(Operand value) {
   const LazyRef part = lazy(taken({&value, 1}));
   runtime::TensorRef result;
   evaluate({&part, 1}, &result);

@@ -32,17 +32,17 @@ LazyRef sum(const LazyRef& a, const LazyRef& b) {
 }
 
 [[noreturn]] void throw_cut() {
-  throw Error(fmt::format(
-      "grad: the value's history is not complete: past {} operations, or {} views of results one behind the "
-      "other, the oldest part of a lazy expression is evaluated and forgotten\n  Take gradients of shorter "
-      "parts, and combine them with vjp",
-      max_lazy_nodes, max_history));
+  throw Error(
+      fmt::format("grad: the value's history is not complete: past {} operations, or {} nested views of results, "
+                  "the oldest part of a lazy expression is evaluated and forgotten\n  Take gradients of shorter "
+                  "parts, and combine them with vjp",
+                  max_lazy_nodes, max_history));
 }
 
 /// Goes from the value through its origins to the tensors.
 class Gradients {
  public:
-  explicit Gradients(std::span<TensorImpl* const> by) : by_(by), results_(by.size()), reached_(by.size()) {}
+  explicit Gradients(std::span<TensorImpl* const> wrt) : wrt_(wrt), results_(wrt.size()), reached_(wrt.size()) {}
 
   std::vector<LazyRef> of(const LazyRef& value, const LazyRef& seed) {
     collect(value);
@@ -51,7 +51,7 @@ class Gradients {
     return results_;
   }
   /// Whether the value depends on a tensor, if only by operations whose derivative is 0.
-  bool is_reached(std::size_t i) const { return reached_[i] || by_[i]->numel == 0; }
+  bool is_reached(std::size_t i) const { return reached_[i] || wrt_[i]->numel == 0; }
 
  private:
   /// Appends segments after those that they read. Without recursion: chains of origins may be long.
@@ -85,8 +85,8 @@ class Gradients {
     d.run(d.recorded().graph.outputs()[1], wanted);
     std::vector<Operand> found;
     std::vector<std::function<void(const LazyRef&)>> receivers;
-    const auto add = [&](std::uint32_t leaf, const TensorImpl& by, auto receive) {
-      if (const std::optional<Operand> g = contribution(d, leaf, by)) {
+    const auto add = [&](std::uint32_t leaf, const TensorImpl& wrt, auto receive) {
+      if (const std::optional<Operand> g = contribution(d, leaf, wrt)) {
         found.push_back(*g);
         receivers.emplace_back(receive);
       }
@@ -97,9 +97,9 @@ class Gradients {
         add(leaf, *origin->result, [this, origin](const LazyRef& g) { push_back(*origin, g); });
         continue;
       }
-      for (std::size_t i = 0; i < by_.size(); ++i)
-        if (shares_memory(*d.recorded().leaves[leaf], *by_[i])) {
-          add(leaf, *by_[i], [this, i](const LazyRef& g) { results_[i] = sum(results_[i], g); });
+      for (std::size_t i = 0; i < wrt_.size(); ++i)
+        if (shares_memory(*d.recorded().leaves[leaf], *wrt_[i])) {
+          add(leaf, *wrt_[i], [this, i](const LazyRef& g) { results_[i] = sum(results_[i], g); });
           reached_[i] = reached_[i] || d.is_reached(leaf);
         }
     }
@@ -108,7 +108,7 @@ class Gradients {
     for (std::size_t i = 0; i < gradients.size(); ++i) receivers[i](gradients[i]);
   }
 
-  /// Adds the gradients by a computation's inputs.
+  /// Adds the gradients with respect to a computation's inputs.
   void push_back(const Origin& origin, const LazyRef& gradient) {
     const std::vector<LazyRef> gradients = origin.pullback ? origin.pullback(gradient) : std::vector<LazyRef>{gradient};
     if (gradients.size() != origin.inputs.size())
@@ -122,25 +122,26 @@ class Gradients {
   }
 
   bool is_wanted(Differentiator& d, std::uint32_t leaf) const {
-    return d.origin(leaf) ||
-           std::ranges::any_of(by_, [&](const TensorImpl* t) { return shares_memory(*d.recorded().leaves[leaf], *t); });
+    return d.origin(leaf) || std::ranges::any_of(wrt_, [&](const TensorImpl* t) {
+             return shares_memory(*d.recorded().leaves[leaf], *t);
+           });
   }
 
-  std::span<TensorImpl* const> by_;
+  std::span<TensorImpl* const> wrt_;
   std::vector<LazyRef> results_;
   std::vector<bool> reached_;
   std::vector<std::unique_ptr<Segment>> order_;
   std::unordered_map<const LazyNode*, Segment*> segments_;
 };
 
-void check_tensor(const TensorImpl& by) {
-  if (category(by.dtype) >= Category::Float) return;
-  throw DtypeError(
-      fmt::format("grad by {}: only floats and complex numbers have gradients; convert it with .to<float>()",
-                  runtime::describe(by)));
+void check_tensor(const TensorImpl& wrt) {
+  if (category(wrt.dtype) >= Category::Float) return;
+  throw DTypeError(fmt::format(
+      "grad with respect to {}: only floats and complex numbers have gradients; convert it with .to<float>()",
+      runtime::describe(wrt)));
 }
 
-/// The gradient of a value by itself.
+/// The gradient of a value with respect to itself.
 LazyRef one(const LazyRef& value) {
   const Recorded recorded = Recorded::unevaluated({&value, 1});
   const Shape shape = output_shape(recorded.graph, recorded.graph.outputs()[0], recorded.leaves);
@@ -155,21 +156,22 @@ LazyRef one(const LazyRef& value) {
 
 }  // namespace
 
-std::vector<LazyRef> gradients(const LazyRef& value, std::span<TensorImpl* const> by, const LazyRef& seed,
-                               Unused unused) {
+std::vector<LazyRef> gradients(const LazyRef& value, std::span<TensorImpl* const> wrt, const LazyRef& seed,
+                               UnusedInput unused) {
   if (!value) throw Error("grad: the value is a lazy expression that was moved from");
-  for (const TensorImpl* t : by) check_tensor(*t);
-  Gradients gradients(by);
+  for (const TensorImpl* t : wrt) check_tensor(*t);
+  Gradients gradients(wrt);
   std::vector<LazyRef> found = gradients.of(value, seed ? seed : one(value));
-  for (std::size_t i = 0; i < by.size(); ++i) {
-    if (found[i] || (unused == Unused::Null && !gradients.is_reached(i))) continue;
-    if (unused == Unused::Error && !gradients.is_reached(i))
+  for (std::size_t i = 0; i < wrt.size(); ++i) {
+    if (found[i] || (unused == UnusedInput::Null && !gradients.is_reached(i))) continue;
+    if (unused == UnusedInput::Error && !gradients.is_reached(i))
       throw Error(fmt::format(
-          "grad by {}: the value does not depend on it\n  What was evaluated is a constant: keep it an expression "
+          "grad with respect to {}: the value does not depend on it\n  What was evaluated is a constant: keep it an "
+          "expression "
           "(auto or Lazy instead of Tensor), give cat, sort, cumsum and their kin sn::Lazy(x) instead of x, or ask for "
           "zeros with unused::zeros",
-          runtime::describe(*by[i])));
-    found[i] = lazy_zeros(by[i]->shape, by[i]->dtype, by[i]->device);
+          runtime::describe(*wrt[i])));
+    found[i] = lazy_zeros(wrt[i]->shape, wrt[i]->dtype, wrt[i]->device);
   }
   return found;
 }

@@ -16,8 +16,8 @@ using runtime::TensorRef;
 void check_real(const char* what, const LazyRef& value, const TensorImpl& x) {
   for (const DType dtype : {value->dtype(), x.dtype})
     if (category(dtype) != Category::Float)
-      throw DtypeError(
-          fmt::format("{} of {} by {}: it is for floats only", what, name(value->dtype()), runtime::describe(x)));
+      throw DTypeError(fmt::format("{} of {} with respect to {}: it is for floats only", what, name(value->dtype()),
+                                   runtime::describe(x)));
 }
 
 Shape shape_of(const LazyRef& value) {
@@ -33,35 +33,38 @@ LazyRef one_hot(const Shape& shape, Device device, std::int64_t position, DType 
 
 }  // namespace
 
-// The vector-Jacobian product is linear in its seed: its derivative by the seed, times the tangent, is the product.
+// The vector-Jacobian product is linear in its seed: its derivative with respect to the seed, times the tangent, is the
+// product.
 LazyRef jvp(const LazyRef& value, TensorImpl& x, const LazyRef& tangent) {
   check_real("jvp", value, x);
   TensorRef seed;
   const LazyRef nothing = lazy_zeros(shape_of(value), value->dtype(), value->device());
   evaluate({&nothing, 1}, &seed);
-  TensorImpl* const by[] = {&x};
-  const LazyRef of_x = gradients(value, by, lazy(*seed))[0];
+  TensorImpl* const wrt[] = {&x};
+  const LazyRef with_respect_to_x = gradients(value, wrt, lazy(*seed))[0];
   TensorImpl* const by_seed[] = {seed.get()};
   const LazyRef along[] = {lazy_cast(tangent, x.dtype), lazy_zeros(x.shape, x.dtype, x.device)};
-  return gradients(of_x, by_seed, lazy(Op::add, along), Unused::Zeros)[0];
+  return gradients(with_respect_to_x, by_seed, lazy(Op::add, along), UnusedInput::Zeros)[0];
 }
 
 TensorRef jacobian(const LazyRef& value, TensorImpl& x) {
   check_real("jacobian", value, x);
   const Shape rows = shape_of(value);
   if (rows.ndim() + x.ndim() > max_ndim)
-    throw ShapeError(fmt::format("jacobian: a value of shape {} by {} would have {} dimensions, more than {}",
-                                 to_string(rows), runtime::describe(x), rows.ndim() + x.ndim(), max_ndim));
+    throw ShapeError(
+        fmt::format("jacobian: a value of shape {} with respect to {} would have {} dimensions, more than {}",
+                    to_string(rows), runtime::describe(x), rows.ndim() + x.ndim(), max_ndim));
   if (x.device.is_mesh())
-    throw DeviceError(fmt::format("jacobian by {}: it is not supported on a mesh; gather the tensor to one device",
-                                  runtime::describe(x)));
+    throw DeviceError(
+        fmt::format("jacobian with respect to {}: it is not supported on a mesh; gather the tensor to one device",
+                    runtime::describe(x)));
   Shape shape = rows;
   for (const std::int64_t extent : x.shape) shape.push_back(extent);
   const TensorRef result = runtime::empty(shape, x.dtype, x.device);
-  TensorImpl* const by[] = {&x};
+  TensorImpl* const wrt[] = {&x};
   for (std::int64_t i = 0; i < rows.numel(); ++i) {
     TensorRef row = runtime::view(*result, x.shape, contiguous_strides(x.shape), i * x.numel);
-    const LazyRef gradient = gradients(value, by, one_hot(rows, x.device, i, value->dtype()))[0];
+    const LazyRef gradient = gradients(value, wrt, one_hot(rows, x.device, i, value->dtype()))[0];
     evaluate({&gradient, 1}, &row);
   }
   return result;

@@ -3,17 +3,17 @@
 
 namespace sinter::inline v1::jit {
 
-Operand Differentiator::multiplied(Operand a, Operand b, Transposed transposes) {
+Operand Differentiator::emit_matmul(Operand a, Operand b, Transposed transposes) {
   const Operand factors[] = {a, b};
   return made(Op::matmul, node(a).dtype, factors, transposes.bits());
 }
 
-Operand Differentiator::multiplied_elements(Operand a, Operand b) {
+Operand Differentiator::emit_mul(Operand a, Operand b) {
   const Operand factors[] = {a, b};
   return made(Op::mul, node(a).dtype, factors);
 }
 
-Operand Differentiator::conjugated(Operand a) {
+Operand Differentiator::emit_conj(Operand a) {
   return is_complex(node(a).dtype) ? made(Op::conj, node(a).dtype, {&a, 1}) : a;
 }
 
@@ -28,12 +28,12 @@ void Differentiator::visit_product(Operand value, Operand g) {
         add(operand(value, i), vector_product(value, g, i));
     return;
   }
-  const auto add_to = [&](Operand to, Operand product) { add(to, summed_to(shape(to), product, shape(product))); };
+  const auto add_to = [&](Operand to, Operand product) { add(to, sum_to_shape(shape(to), product, shape(product))); };
   // a is stored transposed if t.a: then its gradient is (g b^T)^T = b g^T.
   if (needed_[static_cast<std::size_t>(a.node)])
-    add_to(a, t.a ? multiplied(conjugated(b), g, {t.b, true}) : multiplied(g, conjugated(b), {false, !t.b}));
+    add_to(a, t.a ? emit_matmul(emit_conj(b), g, {t.b, true}) : emit_matmul(g, emit_conj(b), {false, !t.b}));
   if (needed_[static_cast<std::size_t>(b.node)])
-    add_to(b, t.b ? multiplied(g, conjugated(a), {true, t.a}) : multiplied(conjugated(a), g, {!t.a, false}));
+    add_to(b, t.b ? emit_matmul(g, emit_conj(a), {true, t.a}) : emit_matmul(emit_conj(a), g, {!t.a, false}));
 }
 
 /// The gradient of an operand of a product of which one operand, or both, is a vector: as products of elements, summed
@@ -41,20 +41,20 @@ void Differentiator::visit_product(Operand value, Operand g) {
 Operand Differentiator::vector_product(Operand value, Operand g, std::size_t which) {
   const bool row = shape(operand(value, 0)).ndim() == 1, column = shape(operand(value, 1)).ndim() == 1;
   const Transposed t = Transposed::of(node(value).attribute);
-  const Operand to = operand(value, which), other = conjugated(operand(value, 1 - which));
-  if (row && column) return multiplied_elements(g, other);
-  const Operand whole = viewed(g, AxisMap::restoring(column ? 1 : 2, shape(g).ndim() + 1));
-  const auto as_multiplied = [&](Operand o, bool transposes) {
-    return transposes ? viewed(o, AxisMap::swapping(shape(o).ndim())) : o;
+  const Operand to = operand(value, which), other = emit_conj(operand(value, 1 - which));
+  if (row && column) return emit_mul(g, other);
+  const Operand whole = apply_axis_map(g, AxisMap::restoring(column ? 1 : 2, shape(g).ndim() + 1));
+  const auto transposed_if = [&](Operand o, bool transposes) {
+    return transposes ? apply_axis_map(o, AxisMap::swapping(shape(o).ndim())) : o;
   };
   if (shape(to).ndim() > 1) {
-    const Operand vector = column ? other : viewed(other, AxisMap::restoring(1, 2));
-    const Operand outer = as_multiplied(multiplied_elements(whole, vector), which == 0 ? t.a : t.b);
-    return summed_to(shape(to), outer, shape(outer));
+    const Operand vector = column ? other : apply_axis_map(other, AxisMap::restoring(1, 2));
+    const Operand outer = transposed_if(emit_mul(whole, vector), which == 0 ? t.a : t.b);
+    return sum_to_shape(shape(to), outer, shape(outer));
   }
-  Operand terms = multiplied_elements(whole, as_multiplied(other, column ? t.a : t.b));
+  Operand terms = emit_mul(whole, transposed_if(other, column ? t.a : t.b));
   if (row) terms = made(Op::sum, node(terms).dtype, {&terms, 1}, ReduceAxes{1, false}.bits());
-  return summed_to(shape(to), terms, shape(terms));
+  return sum_to_shape(shape(to), terms, shape(terms));
 }
 
 }  // namespace sinter::inline v1::jit

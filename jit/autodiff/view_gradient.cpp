@@ -19,7 +19,7 @@ namespace {
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-/// Positions of a tensor whose axes of extent 1 are ignored.
+/// Whether the strides are equal along all axes with an extent above 1.
 bool has_same_strides(const TensorImpl& a, const TensorImpl& b) noexcept {
   for (int i = 0; i < a.ndim(); ++i)
     if (a.shape[i] > 1 && a.strides[i] != b.strides[i]) return false;
@@ -28,20 +28,20 @@ bool has_same_strides(const TensorImpl& a, const TensorImpl& b) noexcept {
 
 /// For each axis of `by`, the axis of the leaf that shows it; nullopt if the leaf is not a permutation of its axes.
 /// Axes along which the leaf is expanded have been summed over.
-std::optional<AxisMap> permutation(const TensorImpl& leaf, const TensorImpl& by) {
-  if (leaf.data != by.data || leaf.first != by.first) return std::nullopt;
+std::optional<AxisMap> permutation(const TensorImpl& leaf, const TensorImpl& wrt) {
+  if (leaf.data != wrt.data || leaf.first != wrt.first) return std::nullopt;
   std::vector<bool> used(static_cast<std::size_t>(leaf.ndim()));
   AxisMap map;
-  for (int axis = by.ndim(); axis-- > 0;) {
+  for (int axis = wrt.ndim(); axis-- > 0;) {
     std::int8_t found = AxisMap::added;
-    for (int i = 0; i < leaf.ndim() && by.shape[axis] != 1; ++i) {
-      if (used[static_cast<std::size_t>(i)] || leaf.shape[i] != by.shape[axis] || leaf.strides[i] != by.strides[axis])
+    for (int i = 0; i < leaf.ndim() && wrt.shape[axis] != 1; ++i) {
+      if (used[static_cast<std::size_t>(i)] || leaf.shape[i] != wrt.shape[axis] || leaf.strides[i] != wrt.strides[axis])
         continue;
       used[static_cast<std::size_t>(i)] = true;
       found = static_cast<std::int8_t>(leaf.ndim() - 1 - i);
       break;
     }
-    if (found == AxisMap::added && by.shape[axis] != 1) return std::nullopt;
+    if (found == AxisMap::added && wrt.shape[axis] != 1) return std::nullopt;
     map.push_back(found);
   }
   for (int i = 0; i < leaf.ndim(); ++i)
@@ -70,7 +70,7 @@ void add_in_place(TensorRef x, TensorImpl& values) {
   evaluate({&sum, 1}, &x);
 }
 
-/// The same for a view in which several elements may be one.
+/// Adds the values to x, a view in which several indices may refer to one element.
 void accumulate(const TensorImpl& x, const TensorImpl& values) {
   if (!overlaps_itself(x)) {
     const TensorRef target = runtime::view(x, x.shape, x.strides);
@@ -91,18 +91,19 @@ void accumulate(const TensorImpl& x, const TensorImpl& values) {
 /// Zeros in the place of the memory that a tensor spans.
 class Span {
  public:
-  explicit Span(const TensorImpl& by) : by_(by), range_(runtime::byte_range(by)) {
-    if (by.device.is_mesh())
-      throw DeviceError(fmt::format(
-          "grad by {}: it is read through a view or at computed indices, which is not supported on a mesh\n  "
-          "Pass the tensor itself to the expression",
-          runtime::describe(by)));
+  explicit Span(const TensorImpl& wrt) : wrt_(wrt), range_(runtime::byte_range(wrt)) {
+    if (wrt.device.is_mesh())
+      throw DeviceError(
+          fmt::format("grad with respect to {}: it is read through a view or at computed indices, which is not "
+                      "supported on a mesh\n  "
+                      "Pass the tensor itself to the expression",
+                      runtime::describe(wrt)));
     const std::int64_t count = (range_.second - range_.first) / size();
-    elements_ = evaluate_one(lazy_zeros(Shape(count), by.dtype, by.device));
+    elements_ = evaluate_one(lazy_zeros(Shape(count), wrt.dtype, wrt.device));
   }
   /// Holds a value in the place of the tensor.
-  Span(const TensorImpl& by, const LazyRef& value) : Span(by) {
-    TensorRef target = at(by);
+  Span(const TensorImpl& wrt, const LazyRef& value) : Span(wrt) {
+    TensorRef target = at(wrt);
     const LazyRef terms[] = {lazy(*target), value};  // the value may have fewer axes
     const LazyRef sum = lazy(Op::add, terms);
     evaluate({&sum, 1}, &target);
@@ -112,10 +113,11 @@ class Span {
   TensorRef at(const TensorImpl& view) const {
     const auto [first, last] = runtime::byte_range(view);
     if (first < range_.first || last > range_.second || (view.data - range_.first) % size() != 0)
-      throw Error(fmt::format(
-          "grad by {}: the expression reads {}, of which it is a part\n  Take the gradient by the whole tensor, and a "
-          "view of that",
-          runtime::describe(by_), runtime::describe(view)));
+      throw Error(
+          fmt::format("grad with respect to {}: the expression reads {}, and the tensor is only part of it\n  Take the "
+                      "gradient with respect to the whole tensor, and a "
+                      "view of that",
+                      runtime::describe(wrt_), runtime::describe(view)));
     return runtime::view(*elements_, view.shape, view.strides, offset(view));
   }
   /// The elements from the first one of a view on.
@@ -124,10 +126,10 @@ class Span {
   }
 
  private:
-  std::int64_t size() const noexcept { return static_cast<std::int64_t>(size_of(by_.dtype)); }
+  std::int64_t size() const noexcept { return static_cast<std::int64_t>(size_of(wrt_.dtype)); }
   std::int64_t offset(const TensorImpl& view) const { return (view.data - range_.first) / size(); }
 
-  const TensorImpl& by_;
+  const TensorImpl& wrt_;
   std::pair<const std::byte*, const std::byte*> range_;
   TensorRef elements_;
 };
@@ -145,22 +147,22 @@ void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) 
 }
 
 /// A value that was put into zeros, and what it was computed from.
-Operand added(Differentiator& of, const TensorImpl& by, const Span& span, std::vector<LazyRef> inputs,
+Operand added(Differentiator& of, const TensorImpl& wrt, const Span& span, std::vector<LazyRef> inputs,
               Pullback pullback) {
-  const TensorRef result = span.at(by);
+  const TensorRef result = span.at(wrt);
   return of.add_leaf(result, std::make_shared<const Origin>(Origin{std::move(inputs), std::move(pullback), result}));
 }
 
 /// The value's part that a view of `by` reads, where the value has the shape of `by`.
-LazyRef read_through(const TensorImpl& by, const TensorImpl& view, const LazyRef& value) {
-  const Span span(by, value);
-  return lazy(*span.at(view), Origin{{value}, {}, span.at(by)});
+LazyRef read_through(const TensorImpl& wrt, const TensorImpl& view, const LazyRef& value) {
+  const Span span(wrt, value);
+  return lazy(*span.at(view), Origin{{value}, {}, span.at(wrt)});
 }
 
-std::optional<Operand> of_array(Differentiator& of, std::uint32_t leaf, const TensorImpl& by) {
+std::optional<Operand> of_array(Differentiator& of, std::uint32_t leaf, const TensorImpl& wrt) {
   const std::vector<Differentiator::Gathered> loads = of.of_array(leaf);
   if (loads.empty()) return std::nullopt;
-  const Span span(by);
+  const Span span(wrt);
   const TensorRef array = TensorRef::share(of.recorded().leaves[leaf]);
   (void)span.at(*array);
   std::vector<LazyRef> offsets, gradients;
@@ -175,24 +177,24 @@ std::optional<Operand> of_array(Differentiator& of, std::uint32_t leaf, const Te
     offsets.push_back(values[0]);
     gradients.push_back(values[1]);
   }
-  const auto gather = [array, offsets, by = TensorRef::share(const_cast<TensorImpl*>(&by))](const LazyRef& value) {
-    const LazyRef read = read_through(*by, *array, value);
+  const auto gather = [array, offsets, wrt = TensorRef::share(const_cast<TensorImpl*>(&wrt))](const LazyRef& value) {
+    const LazyRef read = read_through(*wrt, *array, value);
     std::vector<LazyRef> parts;
     for (const LazyRef& offset : offsets) parts.push_back(lazy_load(read, offset));
     return parts;
   };
-  return added(of, by, span, std::move(gradients), gather);
+  return added(of, wrt, span, std::move(gradients), gather);
 }
 
-/// The gradient by a tensor for that of a view of it.
-Operand of_view(Differentiator& of, Operand gradient, const TensorRef& view, const TensorImpl& by) {
-  const Span span(by);
+/// The gradient with respect to a tensor for that of a view of it.
+Operand of_view(Differentiator& of, Operand gradient, const TensorRef& view, const TensorImpl& wrt) {
+  const Span span(wrt);
   const LazyRef value = lazy(of.taken({&gradient, 1}));
   accumulate(*span.at(*view), *evaluate_one(value));
-  const auto read = [view, by = TensorRef::share(const_cast<TensorImpl*>(&by))](const LazyRef& g) {
-    return std::vector<LazyRef>{read_through(*by, *view, g)};
+  const auto read = [view, wrt = TensorRef::share(const_cast<TensorImpl*>(&wrt))](const LazyRef& g) {
+    return std::vector<LazyRef>{read_through(*wrt, *view, g)};
   };
-  return added(of, by, span, {value}, read);
+  return added(of, wrt, span, {value}, read);
 }
 
 }  // namespace
@@ -206,20 +208,20 @@ bool shares_memory(const TensorImpl& a, const TensorImpl& b) noexcept {
   return a.buffer && a.buffer == b.buffer && overlap_as_targets(a, b);
 }
 
-std::optional<Operand> contribution(Differentiator& of, std::uint32_t leaf, const TensorImpl& by) {
+std::optional<Operand> contribution(Differentiator& of, std::uint32_t leaf, const TensorImpl& wrt) {
   const TensorRef read = TensorRef::share(of.recorded().leaves[leaf]);
-  const std::optional<Operand> gathered = of_array(of, leaf, by);
+  const std::optional<Operand> gathered = of_array(of, leaf, wrt);
   const std::optional<Operand> g = of.of_leaf(leaf);
   if (!g) return gathered;
-  if (is_same_view(*read, by)) return of.broadcast_to(*g, by.shape);
+  if (is_same_view(*read, wrt)) return of.broadcast_to(*g, wrt.shape);
   const Shape shape = unexpanded(*read);
-  const Operand summed = of.summed_to(shape, *g, read->shape);
-  if (const std::optional<AxisMap> map = permutation(*read, by))
-    return of.broadcast_to(of.viewed(of.broadcast_to(summed, shape), *map), by.shape);
+  const Operand summed = of.sum_to_shape(shape, *g, read->shape);
+  if (const std::optional<AxisMap> map = permutation(*read, wrt))
+    return of.broadcast_to(of.apply_axis_map(of.broadcast_to(summed, shape), *map), wrt.shape);
   Shape strides = read->strides;
   for (int i = 0; i < strides.ndim(); ++i)
     if (shape[i] != read->shape[i]) strides[i] = 0;
-  return of_view(of, of.broadcast_to(summed, shape), runtime::view(*read, shape, strides), by);
+  return of_view(of, of.broadcast_to(summed, shape), runtime::view(*read, shape, strides), wrt);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -36,13 +36,13 @@ CacheMode mode() {
   return CacheMode::On;
 }
 
-std::uint64_t max_bytes(const char* variable, const std::string& value, std::uint64_t otherwise) {
-  if (value.empty()) return otherwise;
+std::uint64_t max_bytes(const char* variable, const std::string& value, std::uint64_t fallback) {
+  if (value.empty()) return fallback;
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   if (error == std::errc{} && end == value.data() + value.size()) return bytes;
-  runtime::report_unreadable(variable, value, "a number of bytes", fmt::format("treating it as {}", otherwise));
-  return otherwise;
+  runtime::report_unreadable(variable, value, "a number of bytes", fmt::format("treating it as {}", fallback));
+  return fallback;
 }
 
 /// The user's home folder; empty if there is none.

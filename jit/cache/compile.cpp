@@ -5,7 +5,7 @@
 #include <atomic>
 #include <optional>
 
-#include <runtime/deep_threads.hpp>
+#include <runtime/large_stack.hpp>
 #include <runtime/log.hpp>
 #include <runtime/trace/span.hpp>
 #include "../stats/stats.hpp"
@@ -22,8 +22,8 @@ using std::chrono::milliseconds;
 std::atomic<milliseconds> patience{milliseconds(1000)};
 
 void report_once(const KernelKey& key) {
-  static std::atomic<bool> is_reported{false};
-  if (is_reported.exchange(true)) return;
+  static std::atomic<bool> is_error{false};
+  if (is_error.exchange(true)) return;
   const DiskCache* disk = disk_cache();
   runtime::notice(fmt::format("compiling kernel {} takes a while. {} (SINTER_QUIET=1 turns this message off)", key.name,
                               disk ? "It is stored in " + disk->folder() + " for other processes"
@@ -34,15 +34,15 @@ std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
   const runtime::TraceSpan span(TraceCategory::Compile, key.name, {{"by", 0, "compiler"}});
   const Clock::time_point begin = Clock::now();
   const milliseconds limit = patience.load();
-  bool is_reported = false;
+  bool is_error = false;
   const auto report = [&] {
-    is_reported = true;
+    is_error = true;
     report_once(key);
   };
   std::string binary;
-  runtime::run_deep([&] { binary = device.compile({key.name, key.text}); }, limit, report);
+  runtime::run_on_large_stack([&] { binary = device.compile({key.name, key.text}); }, limit, report);
   const Clock::duration took = Clock::now() - begin;
-  if (!is_reported && took >= limit) report_once(key);
+  if (!is_error && took >= limit) report_once(key);
   count_compile(took);
   if (runtime::logs(runtime::Log::Jit))
     runtime::log(runtime::Log::Jit,
@@ -51,7 +51,7 @@ std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
   return binary;
 }
 
-Binary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
+KernelBinary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
   std::string binary = compile(key, device);
   dump_binary(key, binary);
   DiskCache* const disk = disk_cache();
@@ -71,7 +71,7 @@ std::optional<std::string> find_on_disk(DiskCache& disk, const KernelKey& key) {
 
 void set_compile_patience(milliseconds p) noexcept { patience = p; }
 
-Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
+KernelBinary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
   dump_text(key);  // first, so that text that does not compile can be inspected
   if (DiskCache* const disk = disk_cache())
     if (std::optional<std::string> found = find_on_disk(*disk, key)) {
@@ -82,7 +82,7 @@ Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
   return compile_and_keep(key, device);
 }
 
-Binary compile_again(const KernelKey& key, runtime::GpuBackend& device) {
+KernelBinary compile_again(const KernelKey& key, runtime::GpuBackend& device) {
   if (DiskCache* const disk = disk_cache()) disk->remove(key);
   return compile_and_keep(key, device);
 }

@@ -9,7 +9,7 @@
 
 namespace sinter::inline v1::jit {
 
-struct Binary {
+struct KernelBinary {
   std::string bytes;
   KernelOrigin origin;
 };
@@ -17,10 +17,10 @@ struct Binary {
 /// Compiles on a thread with a large stack, counts and logs, stores the binary on disk, and writes text and binary to
 /// SINTER_DUMP_DIR. Once in a process, a wait of more than a second is explained to the user. Throws what the device's
 /// compile throws.
-Binary find_or_compile(const KernelKey& key, runtime::GpuBackend& device);
+KernelBinary find_or_compile(const KernelKey& key, runtime::GpuBackend& device);
 
-/// The same for a binary from disk that did not load: deletes the entry and compiles.
-Binary compile_again(const KernelKey& key, runtime::GpuBackend& device);
+/// For a kernel whose binary from disk did not load: deletes the entry and compiles.
+KernelBinary compile_again(const KernelKey& key, runtime::GpuBackend& device);
 
 /// For tests: the time after which the wait is explained.
 void set_compile_patience(std::chrono::milliseconds patience) noexcept;

@@ -39,18 +39,18 @@ struct Progress {
 /// A kernel that is loaded on one GPU.
 struct OnGpu {
   std::uint64_t gpu;  // GpuBackend::serial
-  runtime::Function function;
+  runtime::KernelHandle function;
   std::shared_ptr<ReadyKernel> ready;
 };
 
-struct CacheSlot {
-  CacheSlot(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
-  CacheSlot(const CacheSlot&) = delete;
-  CacheSlot& operator=(const CacheSlot&) = delete;
-  ~CacheSlot() { delete binary.load(std::memory_order_acquire); }
+struct CacheEntry {
+  CacheEntry(std::string t, std::string x) : target(std::move(t)), text(std::move(x)) {}
+  CacheEntry(const CacheEntry&) = delete;
+  CacheEntry& operator=(const CacheEntry&) = delete;
+  ~CacheEntry() { delete binary.load(std::memory_order_acquire); }
 
   std::size_t size() const noexcept {
-    const Binary* const b = binary.load(std::memory_order_acquire);
+    const KernelBinary* const b = binary.load(std::memory_order_acquire);
     return target.size() + text.size() + (b ? b->bytes.size() * (1 + loaded.size()) : 0);
   }
   std::uint64_t last_use() const noexcept {
@@ -60,15 +60,15 @@ struct CacheSlot {
   }
 
   const std::string target, text;  // the whole key
-  std::atomic<const Binary*> binary{nullptr};
-  std::vector<std::unique_ptr<const Binary>> refused;  // did not load, but may still be read
+  std::atomic<const KernelBinary*> binary{nullptr};
+  std::vector<std::unique_ptr<const KernelBinary>> refused;  // did not load, but may still be read
   runtime::ForkLocal<Progress> progress;
   // Under the lock of all slots:
   std::vector<OnGpu> loaded;
   std::size_t counted = 0;  // its bytes that Slots::bytes includes
   std::uint64_t last_asked = 0;
 };
-using SlotRef = std::shared_ptr<CacheSlot>;
+using SlotRef = std::shared_ptr<CacheEntry>;
 
 struct Slots {
   std::mutex mutex;
@@ -76,7 +76,7 @@ struct Slots {
   std::uint64_t loaded = 0, bytes = 0, evicted = 0;
   std::uint64_t max_bytes = max_kernel_bytes();
 
-  void count(CacheSlot& slot) noexcept {
+  void count(CacheEntry& slot) noexcept {
     bytes -= std::exchange(slot.counted, slot.size());
     bytes += slot.counted;
   }
@@ -100,7 +100,7 @@ Evicted evict(Slots& s, std::uint64_t most) {
   evicted->reserve(idle.size());  // before anything is removed
   for (const auto& [last_use, place] : idle) {
     if (s.bytes <= most) break;
-    CacheSlot& slot = *evicted->emplace_back(std::move(place->second));
+    CacheEntry& slot = *evicted->emplace_back(std::move(place->second));
     s.found.erase(place);
     s.bytes -= slot.counted;
     s.loaded -= slot.loaded.size();
@@ -112,11 +112,11 @@ Evicted evict(Slots& s, std::uint64_t most) {
 
 /// Another thread may be about to launch one of the functions.
 void unload_unread(Evicted evicted) noexcept {
-  if (evicted && !evicted->empty()) destroy_later(std::move(evicted));
+  if (evicted && !evicted->empty()) retire(std::move(evicted));
 }
 
 /// Updates a slot's size and evicts others if necessary, an eighth more than needed, since a search is slow.
-void keep_within_bound(CacheSlot& slot) {
+void keep_within_bound(CacheEntry& slot) {
   Evicted evicted;
   try {
     Slots& s = slots.get();
@@ -139,7 +139,7 @@ SlotRef slot_for(const std::string& target, const std::string& text) {
     if (cache_mode() != CacheMode::Off)
       for (auto i = first; i != last; ++i)
         if (i->second->target == target && i->second->text == text) return i->second;
-    made = s.found.emplace(hash, std::make_shared<CacheSlot>(target, text))->second;
+    made = s.found.emplace(hash, std::make_shared<CacheEntry>(target, text))->second;
   }
   keep_within_bound(*made);  // its text counts even if compilation fails
   return made;
@@ -164,18 +164,18 @@ void end(Attempt& attempt, Progress& progress, std::exception_ptr error) {
 /// A binary of a slot, and where it came from.
 struct Found {
   SlotRef slot;
-  const Binary* binary;
+  const KernelBinary* binary;
   KernelOrigin origin;
 };
 
 /// The result of `get`, or of another thread's attempt for the same slot. `refused`: a binary that did not load, or
 /// null.
 template <class Get>
-Found attempt(const SlotRef& slot, const Binary* refused, Get get) {
+Found attempt(const SlotRef& slot, const KernelBinary* refused, Get get) {
   Progress& progress = slot->progress.get();
   std::unique_lock lock(progress.mutex);
   while (progress.attempt) wait_for(std::shared_ptr(progress.attempt), progress, lock);
-  const Binary* const ready = slot->binary.load(std::memory_order_acquire);
+  const KernelBinary* const ready = slot->binary.load(std::memory_order_acquire);
   if (ready && ready != refused) return {slot, ready, KernelOrigin::Memory};
   const auto mine = std::make_shared<Attempt>();
   if (ready) slot->refused.reserve(slot->refused.size() + 1);
@@ -183,7 +183,7 @@ Found attempt(const SlotRef& slot, const Binary* refused, Get get) {
   if (ready) slot->refused.emplace_back(slot->binary.exchange(nullptr));
   lock.unlock();
   try {
-    const Binary* const made = new Binary(get());
+    const KernelBinary* const made = new KernelBinary(get());
     slot->binary.store(made, std::memory_order_release);
     end(*mine, progress, nullptr);
     return {slot, made, made->origin};
@@ -201,13 +201,13 @@ Found replace(const Found& refused, const KernelKey& key, runtime::GpuBackend& d
   return attempt(refused.slot, refused.binary, [&] { return compile_again(key, device); });
 }
 
-const OnGpu* on_gpu(const CacheSlot& slot, const runtime::GpuBackend& device) noexcept {
+const OnGpu* on_gpu(const CacheEntry& slot, const runtime::GpuBackend& device) noexcept {
   const auto found = std::ranges::find(slot.loaded, device.serial(), &OnGpu::gpu);
   return found == slot.loaded.end() ? nullptr : &*found;
 }
 
 /// A function that another expression or thread loaded. The caller holds the slot, so it is not evicted.
-std::optional<LoadedKernel> find_loaded(const CacheSlot& slot, const runtime::GpuBackend& device) {
+std::optional<LoadedKernel> find_loaded(const CacheEntry& slot, const runtime::GpuBackend& device) {
   const runtime::ForkSafeLock lock(slots.get().mutex);
   const OnGpu* const known = on_gpu(slot, device);
   if (!known) return std::nullopt;
@@ -215,10 +215,10 @@ std::optional<LoadedKernel> find_loaded(const CacheSlot& slot, const runtime::Gp
   return LoadedKernel{known->function, known->ready, KernelOrigin::Memory};
 }
 
-LoadedKernel keep(CacheSlot& slot, runtime::Function function, KernelOrigin origin, runtime::GpuBackend& device) {
+LoadedKernel keep(CacheEntry& slot, runtime::KernelHandle function, KernelOrigin origin, runtime::GpuBackend& device) {
   kernel_clock.fetch_add(1, std::memory_order_relaxed);
   const auto fresh = std::make_shared<ReadyKernel>(function.handle());
-  runtime::Function spare;  // unloaded without the lock
+  runtime::KernelHandle spare;  // unloaded without the lock
   LoadedKernel kept{std::move(function), fresh, origin};
   {
     Slots& s = slots.get();

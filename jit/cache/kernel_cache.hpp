@@ -7,7 +7,7 @@
 
 #include <sinter/jit/stats.hpp>
 #include <sinter/runtime/backend.hpp>
-#include "kernel_slot.hpp"
+#include "kernel_pointer.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -23,7 +23,7 @@ struct CompiledKernel {
 CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device);
 
 struct LoadedKernel {
-  runtime::Function function;  // keeps it loaded even if the cache evicts it
+  runtime::KernelHandle function;  // keeps it loaded even if the cache evicts it
   std::shared_ptr<const ReadyKernel> ready;
   KernelOrigin origin;
 };

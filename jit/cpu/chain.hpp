@@ -31,7 +31,7 @@ enum class Place : std::uint8_t { Memory, Uniform };
 inline constexpr int places = 2;
 
 /// The forms of an operation are consecutive: code + place of x + places * place of y.
-enum class MicroOp : std::uint8_t {
+enum class ChainOpcode : std::uint8_t {
   load,
   load_last = load + places - 1,
   store,
@@ -53,15 +53,15 @@ enum class MicroOp : std::uint8_t {
 #undef SINTER_TERNARY
           count
 };
-inline constexpr int micro_op_count = static_cast<int>(MicroOp::count);
+inline constexpr int micro_op_count = static_cast<int>(ChainOpcode::count);
 
-constexpr MicroOp form(MicroOp code, Place x, Place y = Place::Memory) {
-  return static_cast<MicroOp>(static_cast<int>(code) + static_cast<int>(x) + places * static_cast<int>(y));
+constexpr ChainOpcode form(ChainOpcode code, Place x, Place y = Place::Memory) {
+  return static_cast<ChainOpcode>(static_cast<int>(code) + static_cast<int>(x) + places * static_cast<int>(y));
 }
 
 /// One operation; x and y number the chain's operands.
-struct Micro {
-  MicroOp code;
+struct ChainInstruction {
+  ChainOpcode code;
   std::uint8_t x, y;
 };
 
@@ -71,7 +71,7 @@ inline constexpr int chain_operands = 256;
 /// The operands' addresses as integers. The chain's own blocks are moved backward while the other operands advance, so
 /// that one offset addresses all of them.
 struct ChainCall {
-  const Micro* code;
+  const ChainInstruction* code;
   std::uintptr_t* operands;
   std::uint32_t blocks;  // of its own
 };

@@ -13,8 +13,8 @@ constexpr std::size_t longest_chain = 40;  // operations: a byte numbers their o
 /// An operation's form in a chain. `reversed` swaps the operands.
 struct Form {
   enum Kind : std::uint8_t { Unary, Binary, Fma, Clamp, Load, Store } kind;
-  MicroOp code;
-  MicroOp reversed;
+  ChainOpcode code;
+  ChainOpcode reversed;
 };
 
 /// Conversions between float and 16-bit floats.
@@ -22,35 +22,37 @@ std::optional<Form> form_of_cast(const Step& s) {
   const auto is = [&](DType from, DType to) {
     return s.row == static_cast<int>(from) * cast_dtypes + static_cast<int>(to);
   };
-  if (is(DType::Float16, DType::Float32)) return Form{Form::Load, MicroOp::load_half, MicroOp::load_half};
-  if (is(DType::BFloat16, DType::Float32)) return Form{Form::Load, MicroOp::load_bfloat16, MicroOp::load_bfloat16};
-  if (is(DType::Float32, DType::Float16)) return Form{Form::Store, MicroOp::store_half, MicroOp::store_half};
-  if (is(DType::Float32, DType::BFloat16)) return Form{Form::Store, MicroOp::store_bfloat16, MicroOp::store_bfloat16};
+  if (is(DType::Float16, DType::Float32)) return Form{Form::Load, ChainOpcode::load_half, ChainOpcode::load_half};
+  if (is(DType::BFloat16, DType::Float32))
+    return Form{Form::Load, ChainOpcode::load_bfloat16, ChainOpcode::load_bfloat16};
+  if (is(DType::Float32, DType::Float16)) return Form{Form::Store, ChainOpcode::store_half, ChainOpcode::store_half};
+  if (is(DType::Float32, DType::BFloat16))
+    return Form{Form::Store, ChainOpcode::store_bfloat16, ChainOpcode::store_bfloat16};
   return std::nullopt;
 }
 
 std::optional<Form> form_of(const Step& s) {
   if (s.group == Group::Casts) return form_of_cast(s);
   if (s.group != Group::Float32 && s.group != Group::Float64) return std::nullopt;
-  switch (static_cast<RowOp>(s.row)) {
+  switch (static_cast<LoopOp>(s.row)) {
 #define SINTER_UNARY(name) \
-  case RowOp::name: return Form{Form::Unary, MicroOp::name, MicroOp::name};
+  case LoopOp::name: return Form{Form::Unary, ChainOpcode::name, ChainOpcode::name};
     SINTER_CHAIN_UNARY(SINTER_UNARY)
 #undef SINTER_UNARY
 #define SINTER_UNARY(name)                              \
-  case RowOp::name:                                     \
+  case LoopOp::name:                                    \
     if (s.group == Group::Float64) return std::nullopt; \
-    return Form{Form::Unary, MicroOp::name, MicroOp::name};
+    return Form{Form::Unary, ChainOpcode::name, ChainOpcode::name};
     SINTER_CHAIN_UNARY_FLOAT(SINTER_UNARY)
 #undef SINTER_UNARY
-    case RowOp::add: return Form{Form::Binary, MicroOp::add, MicroOp::add};
-    case RowOp::sub: return Form{Form::Binary, MicroOp::sub, MicroOp::reverse_sub};
-    case RowOp::mul: return Form{Form::Binary, MicroOp::mul, MicroOp::mul};
-    case RowOp::div: return Form{Form::Binary, MicroOp::div, MicroOp::reverse_div};
-    case RowOp::maximum: return Form{Form::Binary, MicroOp::maximum, MicroOp::maximum};
-    case RowOp::minimum: return Form{Form::Binary, MicroOp::minimum, MicroOp::minimum};
-    case RowOp::fma: return Form{Form::Fma, MicroOp::fma, MicroOp::fma_onto};
-    case RowOp::clamp: return Form{Form::Clamp, MicroOp::maximum, MicroOp::minimum};
+    case LoopOp::add: return Form{Form::Binary, ChainOpcode::add, ChainOpcode::add};
+    case LoopOp::sub: return Form{Form::Binary, ChainOpcode::sub, ChainOpcode::reverse_sub};
+    case LoopOp::mul: return Form{Form::Binary, ChainOpcode::mul, ChainOpcode::mul};
+    case LoopOp::div: return Form{Form::Binary, ChainOpcode::div, ChainOpcode::reverse_div};
+    case LoopOp::maximum: return Form{Form::Binary, ChainOpcode::maximum, ChainOpcode::maximum};
+    case LoopOp::minimum: return Form{Form::Binary, ChainOpcode::minimum, ChainOpcode::minimum};
+    case LoopOp::fma: return Form{Form::Fma, ChainOpcode::fma, ChainOpcode::fma_onto};
+    case LoopOp::clamp: return Form{Form::Clamp, ChainOpcode::maximum, ChainOpcode::minimum};
     default: return std::nullopt;
   }
 }
@@ -83,7 +85,7 @@ class Writer {
       if (outside[j]) store(v);
       if (inside_[v] > held && !outside[j]) keep(v);
     }
-    emit(MicroOp::end_block);
+    emit(ChainOpcode::end_block);
     prefetch();
     for (const ValueId v : chain_.operands) operand_[v] = none;
     return std::move(chain_);
@@ -94,8 +96,8 @@ class Writer {
 
   /// Whether the step reads only the accumulator as its factors: v * v, or v * v + w.
   static bool squares(const Step& s) {
-    const auto op = static_cast<RowOp>(s.row);
-    return s.in[0] == s.in[1] && (op == RowOp::mul || op == RowOp::fma);
+    const auto op = static_cast<LoopOp>(s.row);
+    return s.in[0] == s.in[1] && (op == LoopOp::mul || op == LoopOp::fma);
   }
   /// How many of the step's operands equal to v it reads from the accumulator.
   static std::uint32_t reads_of_accumulator(const Step& s, ValueId v) {
@@ -105,7 +107,7 @@ class Writer {
     return std::find(s.in, s.in + end, v) != s.in + end;
   }
 
-  void emit(MicroOp code, std::uint8_t x = 0, std::uint8_t y = 0) { chain_.code.push_back({code, x, y}); }
+  void emit(ChainOpcode code, std::uint8_t x = 0, std::uint8_t y = 0) { chain_.code.push_back({code, x, y}); }
 
   /// The number of the value's operand.
   std::uint8_t operand_of(ValueId v) {
@@ -115,7 +117,7 @@ class Writer {
     }
     return static_cast<std::uint8_t>(operand_[v]);
   }
-  void store(ValueId v, MicroOp code = MicroOp::store) {
+  void store(ValueId v, ChainOpcode code = ChainOpcode::store) {
     emit(code, operand_of(v));
     chain_.writes.push_back(v);
   }
@@ -126,7 +128,7 @@ class Writer {
     if (free_.empty()) free_.push_back(static_cast<std::uint8_t>(chain_operands - ++chain_.blocks));
     operand_[v] = free_.back();
     free_.pop_back();
-    emit(MicroOp::store, static_cast<std::uint8_t>(operand_[v]));
+    emit(ChainOpcode::store, static_cast<std::uint8_t>(operand_[v]));
   }
   /// A value's block is free again after its last read.
   void release(ValueId v) {
@@ -137,10 +139,10 @@ class Writer {
 
   /// Prepends a prefetch of each input array.
   void prefetch() {
-    std::vector<Micro> all;
+    std::vector<ChainInstruction> all;
     for (const ValueId v : chain_.reads)
       if (steps_.values[v].kind == Value::Kind::Leaf && !uniform(v) && steps_.values[v].size >= sizeof(float))
-        all.push_back({MicroOp::prefetch, static_cast<std::uint8_t>(operand_[v]), 0});
+        all.push_back({ChainOpcode::prefetch, static_cast<std::uint8_t>(operand_[v]), 0});
     chain_.prefetches = static_cast<std::uint32_t>(all.size());
     chain_.code.insert(chain_.code.begin(), all.begin(), all.end());
   }
@@ -156,14 +158,14 @@ class Writer {
   }
 
   void load(ValueId v) {
-    binary(MicroOp::load, v);
+    binary(ChainOpcode::load, v);
     accumulator_ = v;
   }
-  void binary(MicroOp code, ValueId x) {
+  void binary(ChainOpcode code, ValueId x) {
     const Source s = source(x);
     emit(form(code, s.place), s.operand);
   }
-  void ternary(MicroOp code, ValueId x, ValueId y) {
+  void ternary(ChainOpcode code, ValueId x, ValueId y) {
     const Source s = source(x), t = source(y);
     emit(form(code, s.place, t.place), s.operand, t.operand);
   }
@@ -173,7 +175,7 @@ class Writer {
     const ValueId a = s.in[0], b = s.in[1], c = s.in[2];
     if (squares(s) && accumulator_ != c) {
       if (accumulator_ != a) load(a);
-      return f.kind == Form::Fma ? binary(MicroOp::square_add, c) : emit(MicroOp::square);
+      return f.kind == Form::Fma ? binary(ChainOpcode::square_add, c) : emit(ChainOpcode::square);
     }
     switch (f.kind) {
       case Form::Unary:

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 
@@ -10,7 +10,7 @@ namespace sinter::inline v1::jit::cpu {
 inline double nanoseconds(Op op, DType compute) noexcept {
   constexpr double of_instruction = 0.01;  // per byte
   const double slower = compute == DType::Float64 && is_function(op) ? 2 : 1;
-  return of_instruction * slower * static_cast<double>(facts(op).cost) * static_cast<double>(size_of(compute));
+  return of_instruction * slower * static_cast<double>(traits_of(op).cost) * static_cast<double>(size_of(compute));
 }
 
 /// Nanoseconds per element of the loads and stores of so many bytes.

@@ -7,7 +7,7 @@
 
 #include <runtime/environment.hpp>
 #include <sinter/runtime/error.hpp>
-#include "rows.hpp"
+#include "loop_table.hpp"
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -60,9 +60,9 @@ void set_isa(Isa isa) {
   current.store(static_cast<int>(isa), std::memory_order_relaxed);
 }
 
-const RowTable& row_table() noexcept {
+const LoopTable& loop_table() noexcept {
   const Isa in_use = isa();
-  return in_use == Isa::Avx512 ? avx512::row_table : in_use == Isa::Avx2 ? avx2::row_table : sse4::row_table;
+  return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
 }
 
 }  // namespace sinter::inline v1::jit::cpu

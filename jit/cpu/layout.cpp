@@ -9,18 +9,18 @@ namespace {
 constexpr int panel_rows = 16;
 
 /// How an operand's elements are read; for an iota, which has no memory, how its positions advance.
-Access access_of(const LoopNest& nest, int split, const NestOperand& o) {
+Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) {
   if (nest.numel == 1 || (nest.ndim == 1 && o.strides[0] == 1)) return Access::InPlace;
   bool adjacent = true, still = true;
   std::int64_t step = 1;
-  for (int d = nest.ndim; d-- > split;) {
+  for (int d = nest.ndim; d-- > first_row_dim;) {
     adjacent = adjacent && o.strides[d] == step;
     still = still && o.strides[d] == 0;
     step *= nest.extents[d];
   }
   if (adjacent) return Access::InPlace;
   if (!still) return Access::Packed;
-  for (int d = 0; d < split; ++d)
+  for (int d = 0; d < first_row_dim; ++d)
     if (o.strides[d] != 0) return Access::RowSame;
   return Access::Same;
 }
@@ -35,15 +35,15 @@ void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest
       layout.accesses[k] = nest.operands[k].data ? Access::InPlace : Access::Packed;
     return;
   }
-  layout.split = nest.ndim - 1;
-  layout.row = nest.extents[layout.split];
-  while (layout.split > 0 && layout.row < shortest) layout.row *= nest.extents[--layout.split];
-  layout.rows = layout.split == 0 ? 1 : nest.numel / layout.row;
+  layout.first_row_dim = nest.ndim - 1;
+  layout.row = nest.extents[layout.first_row_dim];
+  while (layout.first_row_dim > 0 && layout.row < shortest) layout.row *= nest.extents[--layout.first_row_dim];
+  layout.rows = layout.first_row_dim == 0 ? 1 : nest.numel / layout.row;
   layout.uniform = {};
   layout.accesses.clear();
   int leaf = -nest.outputs;
   for (const NestOperand& o : nest.operands) {
-    Access w = access_of(nest, layout.split, o);
+    Access w = access_of(nest, layout.first_row_dim, o);
     if (o.data == nullptr && w != Access::Same) {
       if (w == Access::InPlace && leaf < 64) layout.uniform.counting |= std::uint64_t{1} << leaf;
       w = Access::Packed;
@@ -62,7 +62,7 @@ void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
   const int inner = nest.ndim - 1;
-  return layout.split == inner && inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
+  return layout.first_row_dim == inner && inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
          std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
 }
 
@@ -74,7 +74,7 @@ void pack_uniform(TileLayout& layout) {
 
 std::int64_t row_offset(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand, std::int64_t row) {
   std::int64_t offset = 0;
-  for (int d = layout.split; d-- > 0;) {
+  for (int d = layout.first_row_dim; d-- > 0;) {
     offset += row % nest.extents[d] * operand.strides[d];
     row /= nest.extents[d];
   }

@@ -1,4 +1,4 @@
-// How the executor traverses a loop nest: the inner dims form rows, which are split into tiles.
+// How the executor traverses a loop nest: the inner dims form rows, which are first_row_dim into tiles.
 #pragma once
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
@@ -17,8 +17,8 @@ enum class Access : std::uint8_t {
 };
 
 struct TileLayout {
-  int split = 0;         // the dims [split, ndim) form a row
-  std::int64_t row = 1;  // its elements
+  int first_row_dim = 0;  // the dims [first_row_dim, ndim) form a row
+  std::int64_t row = 1;   // its elements
   std::int64_t rows = 1;
   int panel = 1;          // rows that are processed together, tile by tile
   UniformLeaves uniform;  // the leaves that are Same or RowSame

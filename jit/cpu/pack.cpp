@@ -77,11 +77,11 @@ void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::
 
 /// Calls f(offset, stride, count, done) for the runs of the innermost dim that make up [first, first + n) of a row.
 template <class F>
-void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
+void for_runs(const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
   const int inner = nest.ndim - 1;
   std::int64_t at[max_ndim] = {}, offset = 0;
-  for (int d = inner; d >= split; --d) {
-    at[d] = d == split ? first : first % nest.extents[d];
+  for (int d = inner; d >= first_row_dim; --d) {
+    at[d] = d == first_row_dim ? first : first % nest.extents[d];
     first /= nest.extents[d];
     offset += at[d] * o.strides[d];
   }
@@ -91,7 +91,7 @@ void for_runs(const LoopNest& nest, int split, const NestOperand& o, std::int64_
     done += count;
     offset += count * o.strides[inner];
     at[inner] += count;
-    for (int d = inner; d > split && at[d] == nest.extents[d]; --d) {
+    for (int d = inner; d > first_row_dim && at[d] == nest.extents[d]; --d) {
       offset += o.strides[d - 1] - at[d] * o.strides[d];
       at[d] = 0;
       ++at[d - 1];
@@ -117,12 +117,12 @@ void repeat_each(T* to, const T* from, std::int64_t stride, std::int64_t times, 
 }
 
 template <class T>
-void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
+void pack_as(T* to, const T* row, const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first,
              std::int64_t n) {
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
-    if (const int inner = nest.ndim - 1; inner == split + 1 && o.strides[inner] == 0)
-      return repeat_each(to, row, o.strides[split], nest.extents[inner], first, n);
-  for_runs(nest, split, o, first, n,
+    if (const int inner = nest.ndim - 1; inner == first_row_dim + 1 && o.strides[inner] == 0)
+      return repeat_each(to, row, o.strides[first_row_dim], nest.extents[inner], first, n);
+  for_runs(nest, first_row_dim, o, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              const T* from = row + offset;
              T* t = to + done;
@@ -137,9 +137,9 @@ void pack_as(T* to, const T* row, const LoopNest& nest, int split, const NestOpe
            });
 }
 template <class T>
-void unpack_as(T* row, const T* from, const LoopNest& nest, int split, const NestOperand& o, std::int64_t first,
+void unpack_as(T* row, const T* from, const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first,
                std::int64_t n) {
-  for_runs(nest, split, o, first, n,
+  for_runs(nest, first_row_dim, o, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              T* to = row + offset;
              const T* f = from + done;
@@ -152,19 +152,24 @@ void unpack_as(T* row, const T* from, const LoopNest& nest, int split, const Nes
 
 }  // namespace
 
-void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
-          std::int64_t first, std::int64_t n) {
+void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int first_row_dim,
+          const NestOperand& operand, std::int64_t first, std::int64_t n) {
   switch (size) {
     case 1:
-      return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, split, operand, first, n);
+      return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, first_row_dim, operand, first,
+                     n);
     case 2:
-      return pack_as(static_cast<Word2*>(to), reinterpret_cast<const Word2*>(row), nest, split, operand, first, n);
+      return pack_as(static_cast<Word2*>(to), reinterpret_cast<const Word2*>(row), nest, first_row_dim, operand, first,
+                     n);
     case 4:
-      return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, split, operand, first, n);
+      return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, first_row_dim, operand, first,
+                     n);
     case 8:
-      return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, split, operand, first, n);
+      return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, first_row_dim, operand, first,
+                     n);
     default:
-      return pack_as(static_cast<Word16*>(to), reinterpret_cast<const Word16*>(row), nest, split, operand, first, n);
+      return pack_as(static_cast<Word16*>(to), reinterpret_cast<const Word16*>(row), nest, first_row_dim, operand,
+                     first, n);
   }
 }
 
@@ -185,26 +190,30 @@ void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t 
   }
 }
 
-void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
+void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int first_row_dim,
             const NestOperand& operand, std::int64_t first, std::int64_t n) {
   switch (size) {
     case 1:
-      return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, split, operand, first, n);
+      return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, first_row_dim, operand,
+                       first, n);
     case 2:
-      return unpack_as(reinterpret_cast<Word2*>(row), static_cast<const Word2*>(from), nest, split, operand, first, n);
+      return unpack_as(reinterpret_cast<Word2*>(row), static_cast<const Word2*>(from), nest, first_row_dim, operand,
+                       first, n);
     case 4:
-      return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, split, operand, first, n);
+      return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, first_row_dim, operand,
+                       first, n);
     case 8:
-      return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, split, operand, first, n);
+      return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, first_row_dim, operand,
+                       first, n);
     default:
-      return unpack_as(reinterpret_cast<Word16*>(row), static_cast<const Word16*>(from), nest, split, operand, first,
-                       n);
+      return unpack_as(reinterpret_cast<Word16*>(row), static_cast<const Word16*>(from), nest, first_row_dim, operand,
+                       first, n);
   }
 }
 
-void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
+void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int first_row_dim, const NestOperand& operand,
                 std::int64_t first, std::int64_t n) {
-  for_runs(nest, split, operand, first, n,
+  for_runs(nest, first_row_dim, operand, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              std::int64_t at = row + offset;  // a running sum: there is no vector multiplication of int64
              for (std::int64_t i = 0; i < count; ++i, at += stride) to[done + i] = at;

@@ -8,17 +8,17 @@
 namespace sinter::inline v1::jit::cpu {
 
 /// Copies the elements [first, first + n) of the row that starts at `row` to contiguous ones at `to`.
-void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int split, const NestOperand& operand,
-          std::int64_t first, std::int64_t n);
-/// The same for several rows, `pitch` elements apart at `to`. If adjacent rows are adjacent in memory, each cache line,
+void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int first_row_dim,
+          const NestOperand& operand, std::int64_t first, std::int64_t n);
+/// pack() for several rows, `pitch` elements apart at `to`. If adjacent rows are adjacent in memory, each cache line,
 /// which holds elements of many rows, is read once.
 void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t size, std::int64_t rows,
                 std::int64_t row_stride, std::int64_t stride, std::int64_t n);
 /// The inverse.
-void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int split,
+void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int first_row_dim,
             const NestOperand& operand, std::int64_t first, std::int64_t n);
 /// The offsets of these elements, as an iota's values.
-void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int split, const NestOperand& operand,
+void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int first_row_dim, const NestOperand& operand,
                 std::int64_t first, std::int64_t n);
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -45,7 +45,7 @@ class RowPartsBuilder {
   }
 
  private:
-  bool over_domain(std::size_t output) const { return kernel_.rows->indexing[output] == Indexing::Domain; }
+  bool over_domain(std::size_t output) const { return kernel_.rows->axis_mapping[output] == AxisMapping::Domain; }
   static bool is_input(const Node& n) { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
   std::uint32_t operand_of(const Node& n) const {
     return static_cast<std::uint32_t>(kernel_.outputs.size() + n.attribute);
@@ -95,8 +95,8 @@ class RowPartsBuilder {
     }
     return static_cast<std::uint32_t>(tile);
   }
-  RowPlace tile_place(Operand o) const {
-    return {RowPlace::Kind::Tile, static_cast<std::uint32_t>(tile_of_[id_of(o)]),
+  OperandSource tile_place(Operand o) const {
+    return {OperandSource::Kind::Tile, static_cast<std::uint32_t>(tile_of_[id_of(o)]),
             static_cast<std::uint8_t>(size_of(graph_[o].dtype))};
   }
 
@@ -120,7 +120,7 @@ class RowPartsBuilder {
 
   void add_rows(int stage) {
     std::vector<Operand> wanted;
-    std::vector<RowPlace> places;
+    std::vector<OperandSource> places;
     for (Id id = 0; id < graph_.nodes().size(); ++id) {
       const Operand o{static_cast<NodeId>(id), 0};
       if (row_of_[id] == nothing || combines(graph_.nodes()[id]) || stages_.stage_of(o) != stage) continue;
@@ -130,15 +130,15 @@ class RowPartsBuilder {
     if (!wanted.empty())
       to_.stages[static_cast<std::size_t>(stage)].rows.emplace(make_part(wanted, places, stage, true));
   }
-  RowPlace row_place(Id id) const {
-    return {RowPlace::Kind::PerRow, static_cast<std::uint32_t>(row_of_[id]),
+  OperandSource row_place(Id id) const {
+    return {OperandSource::Kind::PerRow, static_cast<std::uint32_t>(row_of_[id]),
             static_cast<std::uint8_t>(size_of(graph_.nodes()[id].dtype))};
   }
 
   /// The elements that the stage's reductions, or in the last stage the outputs, still need.
   void add_pass(int stage) {
     std::vector<Operand> wanted;
-    std::vector<RowPlace> places;
+    std::vector<OperandSource> places;
     for (Id id = 0; id < graph_.nodes().size(); ++id) {
       if (tile_of_[id] == nothing || graph_.nodes()[id].op == Op::leaf || kept_after_[id] != stage + 1) continue;
       wanted.push_back({static_cast<NodeId>(id), 0});
@@ -148,7 +148,7 @@ class RowPartsBuilder {
       if (!over_domain(k)) continue;
       const Operand o = graph_.outputs()[k];
       wanted.push_back(o);
-      places.push_back({RowPlace::Kind::Operand, static_cast<std::uint32_t>(k),
+      places.push_back({OperandSource::Kind::Operand, static_cast<std::uint32_t>(k),
                         static_cast<std::uint8_t>(size_of(graph_[o].dtype))});
     }
     if (!wanted.empty())
@@ -156,23 +156,23 @@ class RowPartsBuilder {
   }
   void add_outputs() {
     std::vector<Operand> wanted;
-    std::vector<RowPlace> places;
+    std::vector<OperandSource> places;
     for (std::size_t k = 0; k < kernel_.outputs.size(); ++k) {
       if (over_domain(k)) continue;
       const Operand o = graph_.outputs()[k];
       wanted.push_back(o);
-      places.push_back({RowPlace::Kind::Operand, static_cast<std::uint32_t>(k),
+      places.push_back({OperandSource::Kind::Operand, static_cast<std::uint32_t>(k),
                         static_cast<std::uint8_t>(size_of(graph_[o].dtype))});
     }
     if (!wanted.empty()) to_.rows_after.emplace(make_part(wanted, places, stages_.count + 1, true));
   }
 
   /// Where a node's value is if it exists when a stage begins.
-  std::optional<RowPlace> place_of(Id id, int stage, bool over_rows) {
+  std::optional<OperandSource> place_of(Id id, int stage, bool over_rows) {
     const Node& n = graph_.nodes()[id];
     const auto size = static_cast<std::uint8_t>(size_of(n.dtype));
-    if (is_input(n)) return RowPlace{RowPlace::Kind::Operand, operand_of(n), size};
-    if (n.op == Op::count) return RowPlace{RowPlace::Kind::Count, 0, size};
+    if (is_input(n)) return OperandSource{OperandSource::Kind::Operand, operand_of(n), size};
+    if (n.op == Op::count) return OperandSource{OperandSource::Kind::Count, 0, size};
     if (row_of_[id] != nothing && (combines(n) || !over_rows || stages_.stage_of({static_cast<NodeId>(id), 0}) < stage))
       return row_place(id);
     if (over_rows || tile_of_[id] == nothing || kept_after_[id] > stage) return std::nullopt;
@@ -182,10 +182,10 @@ class RowPartsBuilder {
   }
 
   /// The nodes that the wanted ones need, down to existing values. All scalars stay, so they keep their numbers.
-  Part make_part(const std::vector<Operand>& wanted, std::vector<RowPlace> places, int stage, bool over_rows) {
+  Part make_part(const std::vector<Operand>& wanted, std::vector<OperandSource> places, int stage, bool over_rows) {
     const std::size_t count = graph_.nodes().size();
     std::vector<bool> needed(count);
-    std::vector<std::optional<RowPlace>> place(count);
+    std::vector<std::optional<OperandSource>> place(count);
     for (const Operand o : wanted) needed[id_of(o)] = true;
     for (Id id = count; id-- > 0;) {
       if (!needed[id]) continue;

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "../plan/row_stages.hpp"
-#include "rows.hpp"
+#include "loop_table.hpp"
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 
 /// The kinds of a program's operands.
-struct RowPlace {
+struct OperandSource {
   enum class Kind : std::uint8_t {
     Operand,  // of the nest
     PerRow,   // one element for each row: a reduction's result, or a value computed from such results
@@ -24,7 +24,7 @@ struct RowPlace {
 /// An elementwise program; its operands are the outputs, then the inputs.
 struct Part {
   TileProgram program;
-  std::vector<RowPlace> operands;
+  std::vector<OperandSource> operands;
   int outputs;
 };
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include <runtime/per_thread.hpp>
-#include <runtime/shared_work.hpp>
+#include <runtime/tbb_guard.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "row_worker.hpp"
 
@@ -65,7 +65,7 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
 struct RowProgram::Impl {
   explicit Impl(const Kernel& kernel) : keeping(kernel, true) {
     if (keeping.uses_kept) again.emplace(kernel, false);
-    for (const Indexing o : kernel.rows->indexing) indexing.push_back(o);
+    for (const AxisMapping o : kernel.rows->axis_mapping) axis_mapping.push_back(o);
   }
 
   const RowParts& parts_for(const Boxes& boxes) const { return boxes.whole || !again ? keeping : *again; }
@@ -94,12 +94,13 @@ struct RowProgram::Impl {
   void domain_sizes(const LoopNest& nest, boost::container::small_vector<std::uint8_t, 16>& sizes) const {
     sizes.resize(nest.operands.size());
     for (const Stage& s : keeping.stages) {
-      const auto add = [&](const RowPlace& p) {
-        if (p.kind == RowPlace::Kind::Operand && indexing[p.number] == Indexing::Domain) sizes[p.number] = p.size;
+      const auto add = [&](const OperandSource& p) {
+        if (p.kind == OperandSource::Kind::Operand && axis_mapping[p.number] == AxisMapping::Domain)
+          sizes[p.number] = p.size;
       };
       if (s.pass) std::ranges::for_each(s.pass->operands, add);
       for (const RowReduction& r : s.reductions)
-        if (r.leaf) add({RowPlace::Kind::Operand, *r.leaf, keeping.tile_sizes[r.tile]});
+        if (r.leaf) add({OperandSource::Kind::Operand, *r.leaf, keeping.tile_sizes[r.tile]});
     }
   }
   /// Whether the operand's elements differ both between rows and within a row.
@@ -113,7 +114,7 @@ struct RowProgram::Impl {
 
   const RowParts keeping;
   std::optional<const RowParts> again;  // for rows that are split: later stages recompute a stage's values
-  std::vector<Indexing> indexing;
+  std::vector<AxisMapping> axis_mapping;
 };
 
 RowProgram::RowProgram(const Kernel& kernel) : impl_(new Impl(kernel)) {}
@@ -137,7 +138,7 @@ RunFaults RowProgram::run(const LoopNest& nest, std::span<const std::uint64_t> s
   const double work = static_cast<double>(nest.numel) * parts.nanoseconds;
   const auto tasks = static_cast<std::int64_t>(work / chunk_ns);
   const bool several = boxes.row_tiles > 1 || (!boxes.whole && boxes.column_tiles > 1);
-  const bool shared = work >= worth_threads_ns && several && runtime::claim_shared_work() && threads_now() > 1;
+  const bool shared = work >= worth_threads_ns && several && runtime::claim_tbb() && threads_now() > 1;
   if (!shared) {
     const runtime::DefaultFloatEnvironment floats;
     runtime::per_thread<RowWorker>().run_rows(job, 0, boxes.row_tiles);

@@ -49,7 +49,7 @@ bool RowJob::in_place(const LoopNest& nest, bool across, const RowReduction& r) 
 }
 
 RowJob::RowJob(const RowParts& p, const LoopNest& n, const Boxes& b, const std::uint64_t* words, SharedFaults& f)
-    : parts(p), nest(n), boxes(b), table(row_table()), scalars(words), faults(f), columns(b.columns) {
+    : parts(p), nest(n), boxes(b), table(loop_table()), scalars(words), faults(f), columns(b.columns) {
   far = nest.numel * parts.array_bytes > fits_cache;
   const auto count = static_cast<std::size_t>(boxes.rows_in_tile);
   const auto elements = count * static_cast<std::size_t>(boxes.columns_in_tile);
@@ -162,13 +162,13 @@ void RowWorker::merge(const RowJob& job, std::size_t stage, const Box& box, std:
 }
 
 /// An operand's first element in the box, and its strides in the order of the nest's dims.
-void RowWorker::set_operand(std::size_t k, const RowPlace& place, const Box& box) {
+void RowWorker::set_operand(std::size_t k, const OperandSource& place, const Box& box) {
   const Boxes& boxes = job_->boxes;
   NestOperand& to = nest_.operands[k];
   const int dims = nest_.ndim;  // the box's, or those of its rows
   to.first = 0;
   switch (place.kind) {
-    case RowPlace::Kind::Operand: {
+    case OperandSource::Kind::Operand: {
       const NestOperand& from = job_->nest.operands[place.number];
       const std::int64_t offset = offset_of(from, box, boxes.dims);
       to.data = from.data ? from.data + offset * place.size : nullptr;
@@ -176,9 +176,9 @@ void RowWorker::set_operand(std::size_t k, const RowPlace& place, const Box& box
       for (int i = 0; i < dims; ++i) to.strides[i] = from.strides[dims == boxes.dims ? boxes.order[i] : i];
       break;
     }
-    case RowPlace::Kind::PerRow:
-    case RowPlace::Kind::Tile: {
-      const bool tile = place.kind == RowPlace::Kind::Tile;
+    case OperandSource::Kind::PerRow:
+    case OperandSource::Kind::Tile: {
+      const bool tile = place.kind == OperandSource::Kind::Tile;
       to.data = tile ? memory_.tiles + job_->tiles[place.number] : memory_.rows + job_->rows[place.number];
       std::int64_t stride = 1;
       for (int i = dims; i-- > 0;) {
@@ -189,7 +189,7 @@ void RowWorker::set_operand(std::size_t k, const RowPlace& place, const Box& box
       }
       break;
     }
-    case RowPlace::Kind::Count:
+    case OperandSource::Kind::Count:
       to.data = reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(&job_->columns));
       std::fill_n(to.strides, dims, 0);
       break;

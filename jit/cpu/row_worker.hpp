@@ -46,7 +46,7 @@ struct RowJob {
   const RowParts& parts;
   const LoopNest& nest;
   const Boxes& boxes;
-  const RowTable& table;
+  const LoopTable& table;
   const std::uint64_t* scalars;
   SharedFaults& faults;
   std::int64_t columns;
@@ -83,7 +83,7 @@ class RowWorker {
   RowMemory own_memory(const RowJob& job);
   void make_nest(const Part& part, const Box& box, bool over_rows);
   void run_part(const Part& part, const Box& box, bool over_rows, bool far);
-  void set_operand(std::size_t k, const RowPlace& place, const Box& box);
+  void set_operand(std::size_t k, const OperandSource& place, const Box& box);
   void pass(std::size_t stage, const Box& box, bool far);
   void start(std::size_t stage, const Box& box);
   void reduce(std::size_t stage, const Box& box);

@@ -19,21 +19,21 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 /// The index of each operation of the table among those that have loops.
-constexpr auto row_numbers = [] {
+constexpr auto loop_numbers = [] {
   std::array<std::uint16_t, op_count> numbers{};
   std::uint16_t next = 0;
   for (int op = static_cast<int>(first_table_op); op < op_count; ++op)
     if (!is_composite(static_cast<Op>(op))) numbers[static_cast<std::size_t>(op)] = next++;
   return numbers;
 }();
-static_assert(row_numbers[static_cast<std::size_t>(Op::class_index)] + 1 == row_op_count);
+static_assert(loop_numbers[static_cast<std::size_t>(Op::class_index)] + 1 == loop_op_count);
 static_assert(cast_dtypes == real_dtype_count);
 
 constexpr std::int64_t cache_for_tiles = 24 * 1024;
 
-std::uint16_t row_of(Op op) {
+std::uint16_t loop_of(Op op) {
   if (is_composite(op)) throw Error(fmt::format("{} must be expanded before it is computed", name(op)));
-  return row_numbers[static_cast<std::size_t>(op)];
+  return loop_numbers[static_cast<std::size_t>(op)];
 }
 
 /// The loops of operations that compute in `dtype`.
@@ -49,9 +49,9 @@ Group group_of(DType dtype) {
 }
 
 /// The loop of real(), imag() or complex().
-std::uint16_t parts_row(Op op, DType part) {
-  const Parts which = op == Op::real ? Parts::Real : op == Op::imag ? Parts::Imag : Parts::Join;
-  const int of_doubles = part == DType::Float64 ? static_cast<int>(Parts::count) : 0;
+std::uint16_t complex_loop(Op op, DType part) {
+  const ComplexOp which = op == Op::real ? ComplexOp::Real : op == Op::imag ? ComplexOp::Imag : ComplexOp::Make;
+  const int of_doubles = part == DType::Float64 ? static_cast<int>(ComplexOp::count) : 0;
   return static_cast<std::uint16_t>(of_doubles + static_cast<int>(which));
 }
 
@@ -66,8 +66,8 @@ Memory load_of(std::size_t size) {
 
 Check check_of(const Graph& graph, const Node& n) {
   if (nonzero_operand(graph, n)) return Check::Divisor;
-  if (!has(n.op, Indexes)) return Check::None;
-  return has(n.op, CountsFromEnd) ? Check::Position : Check::Class;
+  if (!has(n.op, BoundsChecked)) return Check::None;
+  return has(n.op, AllowsNegativeIndex) ? Check::Position : Check::Class;
 }
 
 class StepsBuilder {
@@ -196,7 +196,7 @@ class StepsBuilder {
       if (!is_complex(n.op == Op::complex ? n.dtype : compute))
         throw Error(fmt::format("{} of {} must be lowered before it is computed", name(n.op), name(compute)));
       s.group = Group::Complex;
-      s.row = parts_row(n.op, real_of(compute));
+      s.row = complex_loop(n.op, real_of(compute));
     } else if (n.op == Op::cast) {
       if (!has_conversion(compute, n.dtype))
         throw Error(fmt::format("the CPU has no loop from {} to {}: it takes two steps", name(compute), name(n.dtype)));
@@ -207,7 +207,7 @@ class StepsBuilder {
       s.row = static_cast<std::uint16_t>(load_of(size));
     } else {
       s.group = group_of(compute);
-      s.row = row_of(n.op);
+      s.row = loop_of(n.op);
     }
   }
 

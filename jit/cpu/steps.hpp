@@ -6,7 +6,7 @@
 
 #include <sinter/jit/graph.hpp>
 #include "chain.hpp"
-#include "rows.hpp"
+#include "loop_table.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 
@@ -46,7 +46,7 @@ struct Step {
 };
 
 struct Chain {
-  std::vector<Micro> code;
+  std::vector<ChainInstruction> code;
   std::vector<ValueId> operands;       // numbered from the first; its own blocks from the last
   std::vector<ValueId> reads, writes;  // values among the operands
   std::uint32_t blocks = 0;            // of the chain itself

@@ -12,7 +12,7 @@
 
 #include <runtime/fork.hpp>
 #include <runtime/per_thread.hpp>
-#include <runtime/shared_work.hpp>
+#include <runtime/tbb_guard.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "worker.hpp"
 
@@ -101,7 +101,7 @@ void TileProgram::prepare(const LoopNest& nest) const {
 void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const {
   TileLayout layout;
   const Steps& steps = impl_->steps_for(nest, layout);
-  const Job job{steps, nest, layout, row_table(), scalars, tile_of(steps, layout), far, faults};
+  const Job job{steps, nest, layout, loop_table(), scalars, tile_of(steps, layout), far, faults};
   runtime::per_thread<Worker>().run(job, 0, job.tiles());
 }
 
@@ -111,7 +111,7 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   TileLayout layout;
   const Steps& steps = impl_->steps_for(nest, layout);
   const bool far = nest.numel * steps.array_bytes > fits_cache;
-  const Job job{steps, nest, layout, row_table(), scalars.data(), tile_of(steps, layout), far, faults};
+  const Job job{steps, nest, layout, loop_table(), scalars.data(), tile_of(steps, layout), far, faults};
   const std::int64_t tiles = job.tiles();
   const auto run_tiles = [&](std::int64_t first, std::int64_t last) {
     const runtime::DefaultFloatEnvironment floats;
@@ -122,7 +122,7 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
     run_tiles(0, tiles);
     return faults.met();
   };
-  if (work < worth_threads_ns || tiles == 1 || !runtime::claim_shared_work()) return run_all();
+  if (work < worth_threads_ns || tiles == 1 || !runtime::claim_tbb()) return run_all();
   const std::int64_t threads = tbb::this_task_arena::max_concurrency();
   const std::int64_t chunks = std::min({tiles, static_cast<std::int64_t>(work / chunk_ns), 8 * threads});
   if (threads == 1) return run_all();

@@ -35,7 +35,7 @@ class TileProgram {
   /// Uses several threads if it pays. Allocates nothing after the first run on a thread.
   /// Returns the faults that were found; their values count as 0.
   RunFaults run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
-  /// The same on only this thread, for a part of a larger run: the caller has set DefaultFloatEnvironment and says
+  /// Runs on only this thread, for a part of a larger run: the caller has set DefaultFloatEnvironment and says
   /// whether the arrays exceed the cache.
   void run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const;
 

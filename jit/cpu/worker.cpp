@@ -224,7 +224,7 @@ void Worker::check_positions(const Step& s, std::int64_t n) const {
   const auto* extents = reinterpret_cast<const std::int64_t*>(at_[s.in[1]]);
   const std::int64_t step = s.form & 1 ? 0 : 1, extent_step = s.form & 2 ? 0 : 1;
   const std::int64_t rows = extent_step == 0 ? 1 : n, count = step == 0 || rows > 1 ? 1 : n;
-  const Row outside = memory_loops(Memory::Outside).forms[s.check == Check::Position];
+  const Loop outside = memory_loops(Memory::Outside).forms[s.check == Check::Position];
   for (std::int64_t i = 0; i < rows; ++i, positions += step, extents += extent_step) {
     bool found = false;
     const void* const in[] = {positions, extents};
@@ -296,26 +296,27 @@ void Worker::copy(const void* from, void* to, std::size_t size, int form, std::i
   memory_loops(m).forms[form](to, &from, n);
 }
 
-const Rows& Worker::memory_loops(Memory m) const {
+const LoopForms& Worker::memory_loops(Memory m) const {
   return job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)];
 }
 
 void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
   for (const Input& i : packed_) {
     const NestOperand& o = job_->nest.operands[i.operand];
-    const int split = job_->layout.split;
+    const int first_row_dim = job_->layout.first_row_dim;
     const std::size_t size = size_of(i.value);
     if (o.data == nullptr) {
-      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), o.first + i.offset, job_->nest, split, o, first, n);
+      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), o.first + i.offset, job_->nest, first_row_dim, o, first,
+                 n);
       continue;
     }
     const std::byte* const row = o.data + i.offset * static_cast<std::int64_t>(size);
-    if (split == job_->nest.ndim - 1 && o.strides[split] == 2 && size > 1 && size <= 8) {
+    if (first_row_dim == job_->nest.ndim - 1 && o.strides[first_row_dim] == 2 && size > 1 && size <= 8) {
       const void* const from = row + 2 * first * static_cast<std::int64_t>(size);
       const Memory m = size == 2 ? Memory::EverySecond2 : size == 4 ? Memory::EverySecond4 : Memory::EverySecond8;
       memory_loops(m).forms[0](at_[i.value], &from, n);
     } else {
-      pack(at_[i.value], row, size, job_->nest, split, o, first, n);
+      pack(at_[i.value], row, size, job_->nest, first_row_dim, o, first, n);
     }
   }
 }
@@ -329,10 +330,10 @@ void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {
     case Output::Kind::Copy: copy(from, o.to, size, 0, n); break;
     case Output::Kind::Fill: copy(from, o.to, size, 1, n); break;
     case Output::Kind::Unpack:
-      unpack(o.to, from, size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+      unpack(o.to, from, size, job_->nest, job_->layout.first_row_dim, job_->nest.operands[k], first, n);
       break;
     case Output::Kind::FillUnpack:
-      unpack(o.to, o.tile, size, job_->nest, job_->layout.split, job_->nest.operands[k], first, n);
+      unpack(o.to, o.tile, size, job_->nest, job_->layout.first_row_dim, job_->nest.operands[k], first, n);
       break;
   }
 }

@@ -34,7 +34,7 @@ struct Job {
   const Steps& steps;
   const LoopNest& nest;
   const TileLayout& layout;
-  const RowTable& table;
+  const LoopTable& table;
   const std::uint64_t* scalars;
   std::int64_t tile;  // elements
   bool prefetch;      // the arrays do not fit the cache
@@ -124,14 +124,15 @@ class Worker {
   void copy(const void* from, void* to, std::size_t size, int form, std::int64_t n) const;
   /// From row to row within the innermost of the outer dims, in elements.
   std::int64_t row_stride(std::uint32_t operand) const noexcept {
-    return job_->layout.split == 0 ? 0 : job_->nest.operands[operand].strides[job_->layout.split - 1];
+    return job_->layout.first_row_dim == 0 ? 0 : job_->nest.operands[operand].strides[job_->layout.first_row_dim - 1];
   }
   /// Offset of a row's first element.
   std::int64_t element(std::uint32_t operand, std::int64_t row) const noexcept {
-    return job_->layout.split == 0 ? 0 : row_offset(job_->nest, job_->layout, job_->nest.operands[operand], row);
+    return job_->layout.first_row_dim == 0 ? 0
+                                           : row_offset(job_->nest, job_->layout, job_->nest.operands[operand], row);
   }
   std::size_t size_of(ValueId v) const noexcept { return job_->steps.values[v].size; }
-  const Rows& memory_loops(Memory m) const;
+  const LoopForms& memory_loops(Memory m) const;
   /// The operand's element `first` of a row; its row's first element if it is not contiguous.
   std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
     const std::int64_t offset = element(operand, row) + (job_->layout.accesses[operand] == Access::InPlace ? first : 0);

@@ -9,8 +9,8 @@ namespace sinter::inline v1::jit::cpu {
 
 /// Rows from `row` on, before `end`, that are equally far apart.
 std::int64_t Worker::rows_together(std::int64_t row, std::int64_t end) const {
-  if (job_->layout.split == 0) return 1;
-  const std::int64_t extent = job_->nest.extents[job_->layout.split - 1];
+  if (job_->layout.first_row_dim == 0) return 1;
+  const std::int64_t extent = job_->nest.extents[job_->layout.first_row_dim - 1];
   return std::min(end - row, extent - row % extent);
 }
 
@@ -63,7 +63,7 @@ std::int64_t Worker::step_of(ValueId v) const {
 /// One step for many rows: each costs a call, and an addition for each operand.
 void Worker::call_rows(const Step& s, std::int64_t n, std::int64_t rows) {
   if (s.chain != none) return call_chain_rows(s, n, rows);
-  const Row loop = job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form];
+  const Loop loop = job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form];
   const std::byte* in[3] = {};
   std::int64_t steps[3] = {};
   for (int k = 0; k < s.arity; ++k) in[k] = at_[s.in[k]], steps[k] = step_of(s.in[k]);
@@ -152,7 +152,7 @@ void Worker::fill_tiles() {
 /// equally far apart.
 void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n) {
   const LoopNest& nest = job_->nest;
-  const int outer = job_->layout.split - 1;
+  const int outer = job_->layout.first_row_dim - 1;
   const std::int64_t end = std::min(first_row + job_->layout.panel, job_->layout.rows);
   for (std::int64_t row = first_row; row < end;) {
     const std::int64_t rows = rows_together(row, end);

@@ -11,9 +11,9 @@ struct Macro {
   bool is_defined;
 };
 
-/// Removes branches that are known to be false, and directives that are known; others stay as they
-/// are. Known are `#ifdef X`, `#ifndef X`, `#if defined(X)` and `#elif defined(X)`; if X is not defined, `&&` may
-/// follow. An #elif on another macro comes only after conditions on others.
+/// Evaluates the conditional directives that depend on `known` macros only, and removes the branches not taken; other
+/// directives stay as they are. Evaluated are `#ifdef X`, `#ifndef X`, `#if defined(X)` and `#elif defined(X)`; if X is
+/// not defined, `&&` may follow. An #elif on another macro comes only after conditions on others.
 std::string resolve_conditions(std::string_view text, std::span<const Macro> known);
 
 }  // namespace sinter::inline v1::jit::cuda

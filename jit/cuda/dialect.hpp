@@ -1,5 +1,6 @@
 // The loop IR as CUDA source; HIP shares it except for the overrides in HipDialect. The source needs no header; its
-// entry is loops.name, whose one parameter is a struct of 8-byte words in the order of the program's Params.
+// entry point is LoopProgram::name, whose one parameter is a struct of 8-byte words in the order of the program's
+// Params.
 #pragma once
 #include "../dialects/dialect.hpp"
 

@@ -53,7 +53,7 @@ std::string Expressions::of(const Instruction& i) const {
     case Code::Convert: return convert(i);
     case Code::Splat: return a(0);
     case Code::Ramp: return fmt::format("{} + l * {}", a(0), a(1));
-    case Code::Column:
+    case Code::ExtractColumn:
       return fmt::format("{}[l].at[{}]", names_[i.operands[0]], without_parentheses(names_[i.operands[1]]));
     case Code::Call: return call(i);
     default: return parallel(i);

@@ -11,9 +11,9 @@ using loops::Instruction;
 using loops::none;
 using loops::Value;
 
-const std::string& Names::define(Value v, std::string_view otherwise) {
+const std::string& Names::define(Value v, std::string_view fallback) {
   const Instruction& i = program_[v];
-  const std::string base = i.name.empty() || i.code == Code::Call ? std::string(otherwise) : i.name;
+  const std::string base = i.name.empty() || i.code == Code::Call ? std::string(fallback) : i.name;
   const int number = counts_[base]++;
   const std::string_view separator = base == "t" ? "" : "_";
   set(v, number == 0 && base != "t" ? base : fmt::format("{}{}{}", base, separator, number));

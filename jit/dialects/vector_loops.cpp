@@ -24,7 +24,7 @@ int loop_width(const loops::LoopProgram& program, const Instruction& i) noexcept
     case Code::Convert:
     case Code::Splat:
     case Code::Ramp:
-    case Code::Column:
+    case Code::ExtractColumn:
     case Code::ShuffleXor: return i.type.width;
     case Code::Load: return static_cast<loops::Access>(i.attribute) == loops::Access::Gather ? i.type.width : 1;
     case Code::RecordFault: return program[i.operands[0]].type.width;

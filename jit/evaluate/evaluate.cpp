@@ -10,7 +10,7 @@
 #include <runtime/fork.hpp>
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
-#include "../cache/readers.hpp"
+#include "../cache/epochs.hpp"
 #include "../graph/same_arrays.hpp"
 #include "../infer/check_shapes.hpp"
 #include "../mesh/run_on_mesh.hpp"
@@ -37,9 +37,9 @@ bool on_one_device(Leaves leaves) {
   return std::ranges::all_of(leaves, [&](const TensorImpl* t) { return t->device == leaves[0]->device; });
 }
 
-/// The key of a compiled graph in its call-site cache: everything beyond the type that it depends on. How it runs, the
-/// outputs' dtypes, for each leaf the first leaf that is the same array and whether it lacks memory, the leaves'
-/// dtypes if the type leaves them open, and the axes of its reductions.
+/// The key of a compiled graph in its call-site cache: everything beyond the type that it depends on: how it
+/// runs; the outputs' dtypes; for each leaf, the first leaf that is the same array and whether it lacks memory; the
+/// leaves' dtypes if the type leaves them open; the axes of its reductions.
 class CallSiteKey {
  public:
   CallSiteKey(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
@@ -75,7 +75,7 @@ class CallSiteKey {
 };
 
 /// The recorded graph with its outputs converted to the dtypes of the arrays that they are written to.
-Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
+Graph cast_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
   std::vector<std::uint8_t> dtypes(recorded.outputs().size(), any_dtype);
   for (std::size_t i = 0; outputs && i < dtypes.size(); ++i) {
     if (!outputs[i]) continue;
@@ -85,14 +85,14 @@ Graph for_outputs(Graph recorded, const TensorRef* outputs, bool converts) {
   return with_output_dtypes(std::move(recorded), dtypes);
 }
 
-/// Valid until the caller's Reading ends.
+/// Valid until the caller's EpochGuard ends.
 const CompiledGraph& compiled_graph_of(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) {
   const CallSiteKey key(tree, outputs, eager, converts);
   if (!key.one_device()) [[unlikely]]
     throw_devices_differ(Recorded(tree).graph, {tree.leaves, tree.program->leaves});
   if (const CompiledGraph* known = find_compiled_graph(*tree.site, key)) [[likely]]
     return *known;
-  const auto made = compiled_graph_for(for_outputs(Recorded(tree).graph, outputs, converts), eager, true);
+  const auto made = compiled_graph_for(cast_outputs(Recorded(tree).graph, outputs, converts), eager, true);
   add_compiled_graph(*tree.site, key, *made);
   return *made;
 }
@@ -109,7 +109,7 @@ Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) no
 
 std::shared_ptr<const CompiledGraph> compiled_graph_of(const Recorded& recorded, const TensorRef* outputs, bool eager) {
   if (!on_one_device(recorded.leaves)) throw_devices_differ(recorded.graph, recorded.leaves);
-  return compiled_graph_for(for_outputs(recorded.graph, outputs, false), eager, false);
+  return compiled_graph_for(cast_outputs(recorded.graph, outputs, false), eager, false);
 }
 
 /// Checks that an array can have this shape, as an evaluation does when it allocates one.
@@ -127,9 +127,10 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
           .runs = mode != Mode::Prepare};
 }
 
-/// Processes of a mesh must cut the same graph, whatever each of them has evaluated before.
-const CompiledGraph& specialized(const CompiledGraph& found, const Scalar* scalars, Device device, bool runs) {
-  if (device.is_mesh() && Mesh::of(device).local() < Mesh::of(device).size()) return found;
+/// The graph specialized for scalars that are equal. Never on a mesh of several processes, all of which must plan the
+/// same graph, whatever each has evaluated before.
+const CompiledGraph& specialize(const CompiledGraph& found, const Scalar* scalars, Device device, bool runs) {
+  if (device.is_mesh() && Mesh::of(device).local_size() < Mesh::of(device).size()) return found;
   return found.specialized_for(scalars, runs);
 }
 
@@ -140,8 +141,8 @@ void run_compiled_graph(const CompiledGraph& compiled, const Call& call) {
   runtime::together(Mesh::of(call.device), [&] { run_on_mesh(compiled, call); });
 }
 
-void run_anywhere(const CompiledGraph& found, const Call& call) {
-  run_compiled_graph(specialized(found, call.scalars, call.device, call.runs), call);
+void run_specialized(const CompiledGraph& found, const Call& call) {
+  run_compiled_graph(specialize(found, call.scalars, call.device, call.runs), call);
 }
 
 /// The stages of an evaluation on a mesh become known one after another.
@@ -164,7 +165,7 @@ std::future<void> prepared_now(F prepare) {
 std::future<void> prepare_async(const Bound& tree, Device device) {
   if (call_of(tree, nullptr, Mode::Prepare, device).device.is_mesh())
     return prepared_now([&] { evaluate(tree, nullptr, Mode::Prepare, device); });
-  const Reading reading;
+  const EpochGuard reading;
   const CompiledGraph& compiled = compiled_graph_of(tree, nullptr, is_eager(Mode::Prepare), false);
   return start_preparing(compiled.shared_from_this(), call_of(tree, nullptr, Mode::Prepare, device));
 }
@@ -176,25 +177,25 @@ std::future<void> prepare_recorded_async(const Recorded& recorded) {
 }
 
 void evaluate(const Bound& tree, TensorRef* outputs, Mode mode, Device device) {
-  const Reading reading;
+  const EpochGuard reading;
   const CompiledGraph& compiled = compiled_graph_of(tree, outputs, is_eager(mode), false);
-  run_anywhere(compiled, call_of(tree, outputs, mode, device));
+  run_specialized(compiled, call_of(tree, outputs, mode, device));
 }
 
 void evaluate_converting(const Bound& tree, TensorRef& output) {
-  const Reading reading;
+  const EpochGuard reading;
   const CompiledGraph& compiled = compiled_graph_of(tree, &output, false, true);
-  run_anywhere(compiled, call_of(tree, &output, Mode::Fused, output->device));
+  run_specialized(compiled, call_of(tree, &output, Mode::Fused, output->device));
 }
 
 void evaluate_recorded(const Recorded& recorded, TensorRef* outputs, Mode mode) {
-  const Reading reading;
+  const EpochGuard reading;
   const auto compiled = compiled_graph_of(recorded, outputs, is_eager(mode));
-  run_anywhere(*compiled, call_of(recorded, outputs, mode));
+  run_specialized(*compiled, call_of(recorded, outputs, mode));
 }
 
 Shape result_shape(const Bound& tree) {
-  const Reading reading;
+  const EpochGuard reading;
   return checked_shape(compiled_graph_of(tree, nullptr, fusion_is_off(), false), 0,
                        {tree.leaves, tree.program->leaves});
 }
@@ -211,12 +212,12 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintS
   KernelTexts texts{print, {}};
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.texts = &texts;
-  run_anywhere(*compiled_graph_of(recorded, nullptr, fusion_is_off()), call);
+  run_specialized(*compiled_graph_of(recorded, nullptr, fusion_is_off()), call);
   return std::move(texts.texts);
 }
 
-std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evaluation) {
-  std::vector<RowPlan> plans;
+std::vector<RowReport> row_plans(const Recorded& recorded, const Evaluation& evaluation) {
+  std::vector<RowReport> plans;
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.row_plans = &plans;
   run_compiled_graph(*evaluation.compiled, call);
@@ -236,10 +237,10 @@ MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evalu
 Evaluation inspect(const Recorded& recorded) {
   Evaluation e{{}, compiled_graph_of(recorded, nullptr, fusion_is_off()), nullptr};
   const CompiledGraph& compiled =
-      *(e.compiled = &specialized(*e.found, recorded.scalars.data(), recorded.device, false));
+      *(e.compiled = &specialize(*e.found, recorded.scalars.data(), recorded.device, false));
   const Leaves leaves = recorded.leaves;
-  if (compiled.reshapes()) {
-    const ReadyPlan& ready = compiled.plan_for(leaves);
+  if (compiled.depends_on_shapes()) {
+    const ExecutablePlan& ready = compiled.plan_for(leaves);
     e.parts.push_back({&ready, plan_shapes(ready.plan, nullptr, leaves)});
     for (std::uint32_t i = 0; i < compiled.outputs(); ++i)
       check_shape(e.parts[0].shapes.outputs[i], size_of(compiled.dtype(i)));
@@ -252,7 +253,7 @@ Evaluation inspect(const Recorded& recorded) {
     same_shape &= shapes[i] == shapes[0];
   }
   for (std::size_t i = 0; i < (same_shape ? 1 : compiled.outputs()); ++i) {
-    const ReadyPlan& ready = same_shape ? compiled.together() : compiled.alone(i);
+    const ExecutablePlan& ready = same_shape ? compiled.joint_plan() : compiled.plan_of_output(i);
     e.parts.push_back({&ready, plan_shapes(ready.plan, &shapes[i], leaves)});
   }
   return e;

@@ -29,7 +29,7 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintS
 /// expression that reduces.
 struct Evaluation {
   struct Part {
-    const ReadyPlan* ready;  // the compiled graph's
+    const ExecutablePlan* ready;  // the compiled graph's
     PlanShapes shapes;
 
     const Plan& plan() const noexcept { return ready->plan; }
@@ -50,13 +50,13 @@ Evaluation inspect(const Recorded& recorded);
 /// The steps of an evaluation on a mesh: the plans of one rank, stage by stage, how their kernels process rows, and the
 /// collectives between them.
 struct MeshEvaluation {
-  std::vector<PlanSeen> plans;
-  std::vector<RowPlan> row_plans;  // of all kernels of these
+  std::vector<CapturedPlan> plans;
+  std::vector<RowReport> row_plans;  // of all kernels of these
   std::vector<Collective> collectives;
 };
 MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evaluation);
 
 /// How a GPU would process the rows of each kernel of an expression that reduces; empty for kernels that do not.
-std::vector<RowPlan> row_plans(const Recorded& recorded, const Evaluation& evaluation);
+std::vector<RowReport> row_plans(const Recorded& recorded, const Evaluation& evaluation);
 
 }  // namespace sinter::inline v1::jit

@@ -49,7 +49,7 @@ class SizeBound {
 /// Lazy nodes for a graph's outputs, with its leaves and scalars by number.
 std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::span<const LazyRef> leaves,
                                 std::span<const std::uint64_t> scalars) {
-  const LazyNode* placed = placed_operand(what, leaves);
+  const LazyNode* placed = operand_with_device(what, leaves);
   std::vector<LazyRef> made;
   made.reserve(graph.nodes().size());
   for (const Node& n : graph.nodes()) {
@@ -68,7 +68,7 @@ std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::
     Content c;
     c.op = n.op;
     c.dtype = n.dtype;
-    c.bits = n.op == Op::constant || n.op == Op::complex || is_reshaping(n.op) ? n.attribute : 0;
+    c.bits = n.op == Op::constant || n.op == Op::complex || changes_shape(n.op) ? n.attribute : 0;
     SizeBound bound;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
@@ -96,7 +96,7 @@ void make_leaves(std::span<const LazyRef> operands) {
   for (std::size_t i = 0; i < large.size(); ++i) {
     Content leaf;
     leaf.dtype = large[i]->dtype();
-    leaf.leaf = Taken::of(std::move(results[i]));
+    leaf.leaf = TensorSnapshot::of(std::move(results[i]));
     leaf.is_cut = true;
     LazyAccess::state(*large[i]).replace(std::move(leaf));
   }
@@ -129,7 +129,7 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
     const DType to = info(op).rule == DTypeRule::Select && i == 0 ? DType::Bool : t.compute;
     values[i] = {to, convert_bits(operands[i].bits, types[i].dtype, to)};
   }
-  if (has(op, Divides) && t.compute == DType::Int64 && values[1].bits == 0)
+  if (has(op, FaultsOnZeroDivisor) && t.compute == DType::Int64 && values[1].bits == 0)
     throw Error(fmt::format("ZeroDivisionError: {} of the numbers {} and 0", name(op),
                             static_cast<std::int64_t>(values[0].bits)));
   const std::uint64_t bits = fold(op, t.result, std::span(values).first(operands.size()));
@@ -219,7 +219,7 @@ LazyRef lazy(runtime::TensorImpl& leaf, Origin origin) {
   return made;
 }
 
-runtime::TensorRef sole_result(const LazyRef& value) {
+runtime::TensorRef uniquely_owned_result(const LazyRef& value) {
   if (!value || value->owners() != 1) return {};
   const Content content = LazyAccess::snapshot(value);
   if (content.op != Op::leaf || !content.origin || content.origin.use_count() != 2) return {};  // its node's and ours
@@ -276,7 +276,7 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along) {
   if (!complex && !is_reduction(op) &&
       std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; }))
     return fold_scalars(op, contents);
-  placed_operand(name(op), operands);
+  operand_with_device(name(op), operands);
   LazyRef result = import_with_operands(graph, name(op), operands, contents);
   bound_size(result, operands);
   return result;
@@ -309,7 +309,7 @@ LazyRef lazy_load(const LazyRef& array, const LazyRef& offset) {
   return result;
 }
 
-Recorded copyable(const LazyRef& value) {
+Recorded record_for_copy(const LazyRef& value) {
   const std::span one(&value, 1);
   if (LazyAccess::snapshot(value).size > max_copied_nodes && count_operations(one, max_copied_nodes) > max_copied_nodes)
     make_leaves(one);
@@ -323,13 +323,13 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
   for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
   // The operands of a modified result would be recomputed at each step of a loop, so they become leaves.
   if (mode != Mode::Prepare)
-    if (const std::vector<LazyRef> changed = changed_results(values); !changed.empty()) make_leaves(changed);
+    if (const std::vector<LazyRef> changed = modified_ancestors(values); !changed.empty()) make_leaves(changed);
   evaluate_recorded(Recorded(values), outputs, mode);
   if (mode == Mode::Prepare) return;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0) {
-      LazyAccess::state(*values[i]).keep_result(Taken::of(outputs[i]));
-      drop_results_below(values[i]);
+      LazyAccess::state(*values[i]).keep_result(TensorSnapshot::of(outputs[i]));
+      drop_ancestor_results(values[i]);
     }
 }
 

@@ -28,9 +28,9 @@ std::string describe(std::span<const LazyRef> operands) {
 /// Fills a Recorded from a DAG of lazy nodes.
 class Flattener {
  public:
-  /// What becomes of values whose results are known: leaves, also such that know their origin, or operations.
-  enum class Results { Use, UseWithOrigin, IgnoreOfOutputs, Ignore };
-  Flattener(Recorded& out, Results results) : out_(out), results_(results) {}
+  /// How to treat values whose results are cached: as leaves, as leaves with their origin, or as operations.
+  enum class CachedResults { Use, UseWithOrigin, IgnoreOfOutputs, Ignore };
+  Flattener(Recorded& out, CachedResults results) : out_(out), results_(results) {}
 
   void add(std::span<const LazyRef> values) {
     outputs_ = values;
@@ -66,7 +66,7 @@ class Flattener {
     if (c.result.is_unchanged() && !ignores_result(node)) {
       c.op = Op::leaf;
       c.leaf = std::move(c.result);
-      if (results_ == Results::UseWithOrigin)
+      if (results_ == CachedResults::UseWithOrigin)
         c.origin =
             std::make_shared<const Origin>(Origin{{LazyRef::share(const_cast<LazyNode*>(node))}, {}, c.leaf.tensor});
       c.operands = {};
@@ -90,7 +90,7 @@ class Flattener {
     std::array<Operand, max_arity> operands;
     std::size_t arity = 0;
     for (; arity < operands.size() && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
-    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), is_reshaping(c.op) ? c.bits : 0);
+    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), changes_shape(c.op) ? c.bits : 0);
   }
 
   Operand add_leaf(const Content& c) {
@@ -122,13 +122,13 @@ class Flattener {
   }
 
   bool ignores_result(const LazyNode* node) const noexcept {
-    if (results_ == Results::IgnoreOfOutputs)
+    if (results_ == CachedResults::IgnoreOfOutputs)
       return std::ranges::any_of(outputs_, [&](const LazyRef& v) { return v.get() == node; });
-    return results_ == Results::Ignore;
+    return results_ == CachedResults::Ignore;
   }
 
   Recorded& out_;
-  const Results results_;
+  const CachedResults results_;
   std::span<const LazyRef> outputs_;
   std::vector<Content> contents_;  // keep alive the nodes in the map below, whose keys are addresses
   std::unordered_map<const LazyNode*, Operand> known_;
@@ -137,7 +137,7 @@ class Flattener {
 
 }  // namespace
 
-const LazyNode* placed_operand(std::string_view what, std::span<const LazyRef> operands) {
+const LazyNode* operand_with_device(std::string_view what, std::span<const LazyRef> operands) {
   const LazyNode* placed = nullptr;
   for (const LazyRef& o : operands) {
     if (!LazyAccess::state(*o).has_device) continue;
@@ -173,34 +173,34 @@ namespace {
 Device device_of(std::span<const LazyRef> values) {
   for (const LazyRef& v : values)
     if (!v) throw Error("a lazy expression was used after it was moved from");
-  const LazyNode* placed = placed_operand("evaluate", values);
+  const LazyNode* placed = operand_with_device("evaluate", values);
   return placed ? placed->device() : Device();
 }
 
 }  // namespace
 
 Recorded::Recorded(std::span<const LazyRef> values) : device(device_of(values)) {
-  Flattener(*this, Flattener::Results::Use).add(values);
+  Flattener(*this, Flattener::CachedResults::Use).add(values);
 }
 Recorded::Recorded(const LazyRef& value) : device(device_of({&value, 1})) {
-  Flattener(*this, Flattener::Results::IgnoreOfOutputs).add({&value, 1});
+  Flattener(*this, Flattener::CachedResults::IgnoreOfOutputs).add({&value, 1});
 }
 
 Recorded Recorded::with_origins(std::span<const LazyRef> values) {
   Recorded made;
   made.device = device_of(values);
-  Flattener(made, Flattener::Results::UseWithOrigin).add(values);
+  Flattener(made, Flattener::CachedResults::UseWithOrigin).add(values);
   return made;
 }
 
 Recorded Recorded::unevaluated(std::span<const LazyRef> values) {
   Recorded made;
   made.device = device_of(values);
-  Flattener(made, Flattener::Results::Ignore).add(values);
+  Flattener(made, Flattener::CachedResults::Ignore).add(values);
   return made;
 }
 
-std::vector<LazyRef> changed_results(std::span<const LazyRef> values) {
+std::vector<LazyRef> modified_ancestors(std::span<const LazyRef> values) {
   std::vector<LazyRef> pending(values.begin(), values.end()), changed, held;
   std::unordered_set<const LazyNode*> seen, asked;
   for (const LazyRef& v : values) asked.insert(v.get());
@@ -217,7 +217,7 @@ std::vector<LazyRef> changed_results(std::span<const LazyRef> values) {
   return changed;
 }
 
-void drop_results_below(const LazyRef& value) {
+void drop_ancestor_results(const LazyRef& value) {
   constexpr std::uint32_t node_and_copy = 2;
   std::vector<LazyRef> pending{value};
   while (!pending.empty()) {

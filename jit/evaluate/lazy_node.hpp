@@ -14,11 +14,11 @@
 
 namespace sinter::inline v1::jit {
 /// A tensor and its version at the time it was taken.
-struct Taken {
+struct TensorSnapshot {
   runtime::TensorRef tensor;
   std::uint64_t version = 0;
 
-  static Taken of(runtime::TensorRef t) {
+  static TensorSnapshot of(runtime::TensorRef t) {
     const std::uint64_t version = version_of(*t);
     return {std::move(t), version};
   }
@@ -48,12 +48,12 @@ struct LazyNode::State {
     std::uint32_t size = 0;              // upper bound on the operations that it depends on, itself included
     std::uint64_t oldest = none;         // the oldest of these, by order of creation
     std::uint64_t bits = 0;              // of a scalar, before conversion; of a constant
-    Taken leaf;
+    TensorSnapshot leaf;
     std::shared_ptr<const std::string> name;  // of a leaf, if it has one
     std::shared_ptr<const Origin> origin;     // the same
-    std::uint32_t history = 0;                // the largest number of origins one behind the other that it depends on
-    bool is_cut = false;                      // of a leaf: it was computed, but from what is not known any more
-    Taken result;                             // of an earlier evaluation; the user may have modified it since
+    std::uint32_t history = 0;                // the longest chain of origins that it depends on
+    bool is_cut = false;                      // of a leaf: a computed value whose origin was dropped
+    TensorSnapshot result;                    // of an earlier evaluation; the user may have modified it since
     std::array<LazyRef, max_arity> operands;
   };
 
@@ -90,12 +90,12 @@ struct LazyNode::State {
   }
   /// Returns whether there was one.
   bool drop_result() {
-    Taken dropped;
+    TensorSnapshot dropped;
     Lock lock(*this);
     std::swap(content.result, dropped);
     return static_cast<bool>(dropped.tensor);
   }
-  void keep_result(Taken result) {
+  void keep_result(TensorSnapshot result) {
     Lock lock(*this);
     std::swap(content.result, result);
   }
@@ -123,7 +123,7 @@ struct LazyAccess {
     c.op = runtime::lacks_memory(*t) ? Op::iota : Op::leaf;
     c.dtype = t->dtype;
     const Device device = t->device;
-    c.leaf = Taken::of(std::move(t));
+    c.leaf = TensorSnapshot::of(std::move(t));
     return make(std::move(c), true, device);
   }
   /// The tensor of a leaf as an array for indirect loads.
@@ -144,7 +144,8 @@ struct LazyAccess {
 
 using LazyContent = LazyAccess::Content;
 
-/// Lets gradients flow through a leaf, unless there are max_history origins behind it: its past is forgotten then.
+/// Lets gradients flow through a leaf, unless that would make a chain of more than max_history origins: the origin is
+/// dropped then.
 inline void set_origin(LazyContent& leaf, std::shared_ptr<const Origin> origin) {
   leaf.history = 1;
   for (const LazyRef& input : origin->inputs)

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <runtime/deep_threads.hpp>
 #include <runtime/fork.hpp>
+#include <runtime/large_stack.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::inline v1::jit {
@@ -65,7 +65,7 @@ std::future<void> start_preparing(const std::shared_ptr<const CompiledGraph>& co
   std::future<void> result = all->ready.get_future();
   for (std::function<void()>& kernel : kernels) {
     try {
-      runtime::run_deep_later([all, compiled, work = std::move(kernel)] { all->run(work); });
+      runtime::queue_on_large_stack([all, compiled, work = std::move(kernel)] { all->run(work); });
     } catch (...) {
       all->ended(std::current_exception());
     }

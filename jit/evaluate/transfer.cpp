@@ -4,7 +4,7 @@
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/transfer.hpp>
-#include "../mesh/redistribute.hpp"
+#include "../mesh/resharding.hpp"
 #include "../plan/overlap.hpp"
 #include "../run/checks.hpp"
 #include "evaluator.hpp"
@@ -45,15 +45,15 @@ bool bytes_match(const TensorImpl& to, const TensorImpl& from) noexcept {
   return to.dtype == from.dtype && to.contiguous && from.contiguous && to.shape == from.shape && has_memory(from);
 }
 
-void cross(TensorImpl& to, TensorImpl& from) {
-  // The narrower dtype travels.
-  TensorRef staged =
+void copy_across(TensorImpl& to, TensorImpl& from) {
+  // Convert to the narrower dtype first, so that fewer bytes are transferred.
+  TensorRef source_copy =
       size_of(to.dtype) < size_of(from.dtype) ? jit::to(from, to.dtype, from.device) : TensorRef::share(&from);
-  staged = contiguous(*staged);
-  if (bytes_match(to, *staged)) return move_bytes(to, *staged);
-  const TensorRef landed = runtime::empty(staged->shape, staged->dtype, to.device);
-  move_bytes(*landed, *staged);
-  convert(to, *landed);
+  source_copy = contiguous(*source_copy);
+  if (bytes_match(to, *source_copy)) return move_bytes(to, *source_copy);
+  const TensorRef device_copy = runtime::empty(source_copy->shape, source_copy->dtype, to.device);
+  move_bytes(*device_copy, *source_copy);
+  convert(to, *device_copy);
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void copy(TensorImpl& to, const TensorImpl& source) {
   check_output(to, from.shape, to.device);
   if (crosses_mesh(to, from) && has_memory(from)) [[unlikely]]
     return copy_on_mesh(to, from);
-  if (to.device != from.device) return cross(to, from);
+  if (to.device != from.device) return copy_across(to, from);
   const Overlap shared = overlap(to, from);
   if (shared == Overlap::Same && to.dtype == from.dtype) return;
   if (shared == Overlap::None && bytes_match(to, from)) return move_bytes(to, from);

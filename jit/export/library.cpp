@@ -37,7 +37,7 @@ void check_options(const LibraryOptions& options) {
 }
 
 /// Functions of one kernel must not have the names of another's.
-void check_apart(const std::string& a, const std::string& b) {
+void check_outputs_disjoint(const std::string& a, const std::string& b) {
   static constexpr std::string_view own[] = {"arguments", "check",  "cpu", "dlpack",   "find",
                                              "launch",    "layout", "run", "workspace"};
   if (!b.starts_with(a + "_")) return;
@@ -131,7 +131,7 @@ Library make_library(const std::vector<Export>& exports, const LibraryOptions& o
       throw Error(fmt::format("two kernels of the library are called {}", e.options.name));
   }
   for (const std::string& a : names)
-    for (const std::string& b : names) check_apart(a, b);
+    for (const std::string& b : names) check_outputs_disjoint(a, b);
   if (exports.empty()) throw Error(fmt::format("library {} has no kernels", runtime::quote(options.name)));
   number_images(library);
   compile_images(library, compile);

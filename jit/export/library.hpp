@@ -34,7 +34,7 @@ struct Library {
   /// "ns_": before every function; and that with the library's name, for those of the library.
   std::string kernel_prefix(const Model& m) const { return options.prefix + m.name; }
   std::string prefix() const { return options.prefix + options.name; }
-  /// The same in capitals, for macros.
+  /// prefix() in capitals, for macros.
   std::string macro() const;
 };
 
@@ -51,7 +51,7 @@ std::string cuda_text(const Library& library);
 /// Parameters of a kernel's functions: `const float *z`, with and without those of a launch.
 std::vector<std::string> parameters(const Model& model, bool of_launch);
 std::vector<std::string> size_parameters(const Model& model);
-/// The same for functions that take DLPack tensors; and the trailing parameters that both have in common.
+/// Parameters of functions that take DLPack tensors; and the trailing parameters that both kinds have in common.
 std::vector<std::string> dlpack_parameters(const Model& model, bool of_launch);
 void add_other_parameters(const Model& model, bool of_launch, std::vector<std::string>& to);
 /// Equal hashes mean equal kernels, also across libraries.

@@ -46,8 +46,8 @@ Extent extent_of(const Model& m, const LeafExtents& e) {
   return SymbolicShape(shape.begin() + e.first, shape.begin() + e.last).numel();
 }
 
-std::string name_or(const std::vector<std::string>& names, std::size_t i, std::string otherwise) {
-  return i < names.size() && !names[i].empty() ? names[i] : std::move(otherwise);
+std::string name_or(const std::vector<std::string>& names, std::size_t i, std::string fallback) {
+  return i < names.size() && !names[i].empty() ? names[i] : std::move(fallback);
 }
 
 /// Adds the operands that read no memory.
@@ -212,14 +212,14 @@ void add_plan(Model& m, const Export& from) {
   m.compiled = std::make_shared<const CompiledGraph>(m.recorded, false);
   const CompiledGraph& compiled = *m.compiled;
   std::vector<Shape> shapes;
-  if (!compiled.reshapes())
+  if (!compiled.depends_on_shapes())
     for (std::size_t i = 0; i < compiled.outputs(); ++i) shapes.push_back(output_shape(compiled, i, leaves));
   for (const Shape& s : shapes)
     if (!(s == shapes[0]))
       refuse(from, "its outputs have different shapes. Export each of them as a kernel of its own");
-  const ReadyPlan& ready = compiled.reshapes() ? compiled.plan_for(leaves) : compiled.together();
+  const ExecutablePlan& ready = compiled.depends_on_shapes() ? compiled.plan_for(leaves) : compiled.joint_plan();
   m.plan = &ready.plan;
-  const PlanShapes found = plan_shapes(ready.plan, compiled.reshapes() ? nullptr : shapes.data(), leaves);
+  const PlanShapes found = plan_shapes(ready.plan, compiled.depends_on_shapes() ? nullptr : shapes.data(), leaves);
   const std::size_t outputs = compiled.outputs();
   if (from.options.outputs.size() > outputs)
     refuse(from, fmt::format("{} outputs are named, but there are {}", from.options.outputs.size(), outputs));
@@ -285,7 +285,7 @@ bool writes_in_place(const Plan& plan, std::uint32_t output) {
   const Kernel& last = plan.kernels.back();
   for (std::size_t i = 0; i < last.outputs.size(); ++i)
     if (last.outputs[i] == Slot{Slot::Kind::Output, output})
-      return !last.rows || last.rows->indexing[i] == Indexing::Domain;
+      return !last.rows || last.rows->axis_mapping[i] == AxisMapping::Domain;
   return false;
 }
 
@@ -320,7 +320,7 @@ bool Model::has_workspace() const noexcept {
 }
 
 bool Model::has_empty_error() const noexcept {
-  return std::ranges::any_of(recorded.nodes(), [](const Node& n) { return facts(n.op).lacks_identity; });
+  return std::ranges::any_of(recorded.nodes(), [](const Node& n) { return traits_of(n.op).lacks_identity; });
 }
 
 bool Model::is_strided() const noexcept { return std::ranges::any_of(inputs, &Array::is_strided); }

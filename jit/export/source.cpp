@@ -81,14 +81,14 @@ Limits limits_of(const Library& library) {
   return l;
 }
 
-char letter(Pattern p) {
+char letter(AccessPattern p) {
   switch (p) {
-    case Pattern::Contiguous: return 'C';
-    case Pattern::Uniform: return 'U';
-    case Pattern::InnerContiguous: return 'I';
-    case Pattern::InnerBroadcast: return 'B';
-    case Pattern::Strided:
-    case Pattern::Transposed: break;
+    case AccessPattern::Contiguous: return 'C';
+    case AccessPattern::Uniform: return 'U';
+    case AccessPattern::InnerContiguous: return 'I';
+    case AccessPattern::InnerBroadcast: return 'B';
+    case AccessPattern::Strided:
+    case AccessPattern::Transposed: break;
   }
   return 'S';
 }

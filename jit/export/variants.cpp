@@ -20,7 +20,7 @@ constexpr std::int64_t columns_contiguous[] = {64, 512, 4096, 16384, 65535, larg
 constexpr std::int64_t rows_contiguous[] = {256, large};
 constexpr std::int64_t columns_row_per_element[] = {16, 511, large};
 constexpr std::int64_t rows_row_per_element[] = {64, large};
-/// The same without vectors, and for operands with strides.
+/// Limits for variants without vectors, and for operands with strides.
 constexpr std::int64_t columns_scalar[] = {512, 16384, large};
 constexpr std::int64_t rows_strided[] = {large};
 /// Up to this many elements in all, vectors do not make a launch faster.
@@ -160,14 +160,14 @@ class Variants {
                                                    .vector_width = width,
                                                    .row_per_element = version_.base.rows.row_per_element,
                                                    .strided = version_.layout == Layout::Strided});
-    scheme.text.tail = false;
+    scheme.config.tail = false;
     if (!nest_.columns().is_number())
-      scheme.text.full_vectors = false;
-    else if (scheme.text.in_registers && scheme.text.team == 0)
-      scheme.text.block = static_cast<int>(std::bit_ceil(row_grid(scheme, rows.count, columns.count).block));
-    if (wide || model_.one_variant) scheme.text.split = scheme.text.row_cache = false;
+      scheme.config.full_vectors = false;
+    else if (scheme.config.in_registers && scheme.config.team == 0)
+      scheme.config.block = static_cast<int>(std::bit_ceil(row_grid(scheme, rows.count, columns.count).block));
+    if (wide || model_.one_variant) scheme.config.split = scheme.config.row_cache = false;
     KernelClass c = version_.base;
-    c.vector_width = scheme.vector_width, c.wide = wide, c.rows = scheme.text;
+    c.vector_width = scheme.vector_width, c.wide = wide, c.rows = scheme.config;
     if (c.rows.split && model_.in_place && !traits_.rows->shares_rows) c.rows.split = false;
     add(c, rows.limit, columns.limit);
     if (!c.rows.split) return;

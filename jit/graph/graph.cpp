@@ -56,14 +56,14 @@ constexpr std::string_view real_ones =
   std::string list;
   for (const OperandType& o : operands) list += (list.empty() ? "" : ", ") + describe(o);
   const bool complex = is_complex(common_type(operands).dtype) && !takes_complex(op);
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("{}({}): {} takes {}", name(op), list, name(op), complex ? real_ones : accepted(info(op).rule)));
 }
 
 /// An implicit conversion would silently drop the imaginary part.
 void check_conversion(DType from, DType to) {
   if (is_complex(from) && !is_complex(to) && to != DType::Bool)
-    throw DtypeError(
+    throw DTypeError(
         fmt::format("cast({0}) to {1}: {1} has no imaginary part: take real(z), or abs(z) for the magnitude",
                     name(from), name(to)));
 }
@@ -239,14 +239,14 @@ Graph part_of(const Graph& graph, std::span<const std::uint32_t> outputs) {
     if (needed[i])
       for (Operand o : graph.operands(nodes[i])) needed[static_cast<std::size_t>(o.node)] = true;
   Graph part;
-  std::vector<NodeId> moved(nodes.size(), -1);
-  const auto map = [&](Operand o) { return Operand{moved[static_cast<std::size_t>(o.node)], o.output}; };
+  std::vector<NodeId> remap(nodes.size(), -1);
+  const auto map = [&](Operand o) { return Operand{remap[static_cast<std::size_t>(o.node)], o.output}; };
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!needed[i]) continue;
     operands.clear();
     for (Operand o : graph.operands(nodes[i])) operands.push_back(map(o));
-    moved[i] = part.node(nodes[i].op, nodes[i].dtype, operands, nodes[i].attribute).node;
+    remap[i] = part.node(nodes[i].op, nodes[i].dtype, operands, nodes[i].attribute).node;
   }
   for (std::uint32_t o : outputs) part.output(map(graph.outputs()[o]));
   return part;

@@ -5,7 +5,7 @@
 
 namespace sinter::inline v1::jit {
 
-void same_arrays_of_many(Leaves leaves, std::uint16_t* same_as) {
+void find_equal_leaves_hashed(Leaves leaves, std::uint16_t* same_as) {
   // A hash table of leaf numbers by address, at most half full; typed trees have few enough leaves for the stack.
   constexpr std::size_t slots_on_stack = 1024;
   if (leaves.size() * 2 <= slots_on_stack) {

@@ -7,12 +7,12 @@
 namespace sinter::inline v1::jit {
 
 /// For any number of leaves, in linear time.
-void same_arrays_of_many(Leaves leaves, std::uint16_t* same_as);
+void find_equal_leaves_hashed(Leaves leaves, std::uint16_t* same_as);
 
 /// same_as[i] = the first leaf that is the same array as leaf i.
 inline void same_arrays(Leaves leaves, std::uint16_t* same_as) {
   constexpr std::size_t few = 16;  // up to here comparing every pair is fastest
-  if (leaves.size() > few) return same_arrays_of_many(leaves, same_as);
+  if (leaves.size() > few) return find_equal_leaves_hashed(leaves, same_as);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     std::size_t first = 0;
     while (leaves[first] != leaves[i]) ++first;

@@ -184,7 +184,7 @@ std::vector<Shape> checked_shapes(const Graph& recorded, Leaves leaves) {
 }  // namespace
 
 Shape output_shape(const Graph& recorded, Operand output, Leaves leaves) {
-  if (reshapes(recorded)) return checked_shapes(recorded, leaves)[static_cast<std::size_t>(output.node)];
+  if (depends_on_shapes(recorded)) return checked_shapes(recorded, leaves)[static_cast<std::size_t>(output.node)];
   return broadcast_shape(recorded, leaves_of(recorded, output).elementwise, leaves);
 }
 

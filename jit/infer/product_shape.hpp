@@ -21,7 +21,7 @@ Shape transposed(Shape shape, bool swaps = true) noexcept;
 /// broadcast; a vector is a row on the left or a column on the right, and its axis is dropped from the result. nullopt
 /// if the shapes do not match.
 std::optional<Shape> product_shape(const Shape& a, const Shape& b) noexcept;
-/// The same after the operands are transposed.
+/// The shape of the product of the transposed operands.
 std::optional<Shape> product_shape(const Shape& a, const Shape& b, Transposed transposes) noexcept;
 
 /// The error message if product_shape is nullopt: PyTorch's, and what to do.

@@ -6,7 +6,7 @@
 #include <bit>
 
 #include <sinter/runtime/error.hpp>
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 #include "product_shape.hpp"
 
 namespace sinter::inline v1::jit {
@@ -42,9 +42,9 @@ Shape shape_of_product(const Graph& graph, const Node& n, std::span<const Shape>
 
 }  // namespace
 
-bool reshapes(const Graph& graph) noexcept {
+bool depends_on_shapes(const Graph& graph) noexcept {
   return std::ranges::any_of(graph.nodes(),
-                             [](const Node& n) { return is_reshaping(n.op) || n.op == Op::broadcast_like; });
+                             [](const Node& n) { return changes_shape(n.op) || n.op == Op::broadcast_like; });
 }
 
 bool reduces(const Graph& graph) noexcept {
@@ -85,7 +85,8 @@ void extend_shapes(std::vector<Shape>& shapes, const Graph& graph, std::span<con
 
 void check_has_elements(const Graph& recorded, std::span<const Shape> shapes) {
   for (const Node& n : recorded.nodes())
-    if (facts(n.op).lacks_identity) check_element(n, shapes[static_cast<std::size_t>(recorded.operands(n)[0].node)]);
+    if (traits_of(n.op).lacks_identity)
+      check_element(n, shapes[static_cast<std::size_t>(recorded.operands(n)[0].node)]);
 }
 
 }  // namespace sinter::inline v1::jit

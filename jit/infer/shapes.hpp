@@ -10,7 +10,7 @@
 namespace sinter::inline v1::jit {
 
 /// Whether a graph's kernels depend on shapes: it has reductions, products, or values broadcast to another's shape.
-bool reshapes(const Graph& graph) noexcept;
+bool depends_on_shapes(const Graph& graph) noexcept;
 /// Whether a graph has reductions.
 bool reduces(const Graph& graph) noexcept;
 

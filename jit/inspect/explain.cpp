@@ -75,7 +75,7 @@ class Explanation {
     line("    {:<10} {}", "costs", cost(report_, k));
   }
 
-  void rows(const RowPlan& plan) {
+  void rows(const RowReport& plan) {
     std::string heading = "rows";
     item(heading,
          fmt::format("{} of {}, {} over each", plan.rows, counted(static_cast<std::size_t>(plan.columns), "element"),
@@ -175,11 +175,11 @@ class Explanation {
 
 }  // namespace
 
-std::string words_of(const report::Report& report) { return Explanation(report).text(); }
+std::string report_text(const report::Report& report) { return Explanation(report).text(); }
 
 std::string explain(const Recorded& expression) {
   const runtime::DefaultFloatEnvironment floats;
-  return words_of(report::report_of(expression));
+  return report_text(report::report_of(expression));
 }
 
 }  // namespace sinter::inline v1::jit

@@ -16,7 +16,7 @@ std::string cost(const report::Report& report, const report::Kernel& kernel);
 std::string exchange(const report::Report& report, const report::Repeated& value);
 
 /// The whole text, as explain() returns it.
-std::string words_of(const report::Report& report);
+std::string report_text(const report::Report& report);
 
 std::string_view collective_name(const Collective& c) noexcept;
 /// Bytes that each rank contributes.

@@ -37,10 +37,10 @@ bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::i
 
 /// A plan whose kernels the evaluation runs.
 struct PlanInUse {
-  const ReadyPlan& ready;
+  const ExecutablePlan& ready;
   const PlanShapes& shapes;
   Leaves leaves;
-  std::span<const RowPlan> row_plans;
+  std::span<const RowReport> row_plans;
   bool has_results;  // its outputs are the evaluation's; else ranks exchange them
 
   const Plan& plan() const noexcept { return ready.plan; }
@@ -66,7 +66,7 @@ class Builder {
  private:
   void device() {
     Device d = expression_.device;
-    if (d.is_mesh()) d = Mesh::of(d).device(Mesh::of(d).first());
+    if (d.is_mesh()) d = Mesh::of(d).device(Mesh::of(d).first_local_rank());
     report_.runs_on_cpu = d.is_cpu();
     if (report_.runs_on_cpu) return;
     gpu_ = &runtime::gpu(d.index());
@@ -83,12 +83,12 @@ class Builder {
   }
 
   void single() {
-    const std::vector<RowPlan> rows =
-        reshapes(expression_.graph) ? row_plans(expression_, evaluation_) : std::vector<RowPlan>();
+    const std::vector<RowReport> rows =
+        depends_on_shapes(expression_.graph) ? row_plans(expression_, evaluation_) : std::vector<RowReport>();
     for (const Evaluation::Part& part : evaluation_.parts) {
       add({*part.ready, part.shapes, expression_.leaves, rows, true});
       const Plan plan = eager_plan(part);
-      const Shape* const outputs = reshapes(expression_.graph) ? nullptr : &part.shapes.outputs[0];
+      const Shape* const outputs = depends_on_shapes(expression_.graph) ? nullptr : &part.shapes.outputs[0];
       report_.eager_bytes += bytes_moved(plan, plan_shapes(plan, outputs, expression_.leaves), expression_.leaves);
       report_.eager_kernels += plan.kernels.size();
     }
@@ -99,9 +99,9 @@ class Builder {
     MeshEvaluation seen = inspect_on_mesh(expression_, evaluation_);
     report_.ranks = Mesh::of(expression_.device).size();
     report_.collectives = std::move(seen.collectives);
-    std::span<const RowPlan> rows = seen.row_plans;
+    std::span<const RowReport> rows = seen.row_plans;
     const CompiledGraph* stage = nullptr;
-    for (const PlanSeen& plan : seen.plans) {
+    for (const CapturedPlan& plan : seen.plans) {
       starts_stage_ = stage && stage != plan.compiled.get();
       if (starts_stage_) parts_ += static_cast<std::uint32_t>(stage->outputs());
       stage = plan.compiled.get();
@@ -115,7 +115,7 @@ class Builder {
 
   Plan eager_plan(const Evaluation::Part& part) const {
     const Graph& g = expression_.graph;
-    if (!reshapes(g)) return schedule_eager(part_of(g, part.outputs()));
+    if (!depends_on_shapes(g)) return schedule_eager(part_of(g, part.outputs()));
     if (multiplies(g)) return schedule_products(g, shapes_of_leaves(expression_.leaves), true);
     return schedule_rows_eager(g, shapes_of_leaves(expression_.leaves));
   }
@@ -145,7 +145,7 @@ class Builder {
     const jit::Kernel& k = part.plan().kernels[number];
     const Shape& shape = part.shapes.kernels[number];
     Kernel made{.name = k.name, .shape = shape, .library = k.is_product ? std::string(blas()) : ""};
-    if (k.rows) made.rows = number < part.row_plans.size() ? part.row_plans[number] : RowPlan();
+    if (k.rows) made.rows = number < part.row_plans.size() ? part.row_plans[number] : RowReport();
     const bool rereads = !report_.runs_on_cpu && made.rows && made.rows->rereads;  // the CPU rereads from its cache
     const KernelTraffic traffic = traffic_of(part.plan(), number, part.shapes, part.leaves, rereads);
     made.bytes_read = traffic.bytes_read(), made.bytes_written = traffic.bytes_written();
@@ -226,7 +226,7 @@ class Builder {
           (is_named(i) || number >= written))
         found = i;
     if (is_named(found)) return printed(expression_.names[found]);
-    return found < written ? fmt::format("leaf {}", found) : fmt::format("joined {}", found - written);
+    return found < written ? fmt::format("leaf {}", found) : fmt::format("result of collective {}", found - written);
   }
 
   static std::string_view noun(Output::Kind kind) {

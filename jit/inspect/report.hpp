@@ -50,7 +50,7 @@ struct Kernel {
   std::vector<Input> inputs = {};
   std::size_t numbers = 0;  // passed at each launch
   std::vector<Output> outputs = {};
-  std::optional<RowPlan> rows = {};  // for a kernel that reduces
+  std::optional<RowReport> rows = {};  // for a kernel that reduces
   double bytes_read = 0, bytes_written = 0;
   double operations = 0;       // as Arithmetic counts them
   double arithmetic_rate = 0;  // of the device, for this kernel's dtype; 0 if unknown

@@ -1,5 +1,5 @@
 #include "cpu_compact.hpp"
-#include <runtime/parts.hpp>
+#include <runtime/parallel.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -43,7 +43,7 @@ void for_each_true(const std::byte* mask, std::int64_t first, std::int64_t last,
 /// Calls f(first element, end, index of the first result) for every part.
 template <class F>
 void for_each_range(std::int64_t n, const MaskCounts& parts, F f) {
-  runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
+  runtime::parallel_for(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
     const std::int64_t first = part * parts.length;
     f(first, std::min(first + parts.length, n), parts.offsets[static_cast<std::size_t>(part)]);
   });
@@ -89,7 +89,7 @@ class Coordinates {
 MaskCounts count_true(const std::byte* mask, std::int64_t n) {
   MaskCounts parts{compact_part, {}};
   parts.offsets.resize(static_cast<std::size_t>((n + compact_part - 1) / compact_part) + 1);
-  runtime::for_each_part(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
+  runtime::parallel_for(static_cast<std::int64_t>(parts.offsets.size()) - 1, [&](std::int64_t part) {
     const std::int64_t first = part * compact_part;
     parts.offsets[static_cast<std::size_t>(part) + 1] = count(mask, first, std::min(first + compact_part, n));
   });

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <runtime/bools.hpp>
-#include <runtime/parts.hpp>
+#include <runtime/parallel.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "../cpu/is_nan.hpp"
 
@@ -153,7 +153,7 @@ class Scanner {
   /// Calls f(first, end) for several units at a time.
   template <class F>
   static void for_each_group(std::int64_t units, std::int64_t at_once, F f) {
-    runtime::run_parts((units + at_once - 1) / at_once, [=](std::int64_t part) {
+    runtime::parallel_for_erased((units + at_once - 1) / at_once, [=](std::int64_t part) {
       const runtime::DefaultFloatEnvironment floats;
       f(part * at_once, std::min((part + 1) * at_once, units));
     });

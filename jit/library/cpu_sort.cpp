@@ -1,6 +1,6 @@
 #include "cpu_sort.hpp"
 #include <runtime/bools.hpp>
-#include <runtime/parts.hpp>
+#include <runtime/parallel.hpp>
 
 #include <algorithm>
 #include <array>
@@ -46,8 +46,8 @@ std::int64_t parts_of(std::int64_t n) noexcept { return (n + sort_part - 1) / so
 /// Calls f(first, end) for each part of a row.
 template <class F>
 void for_each_range(std::int64_t n, F f) {
-  runtime::run_parts(parts_of(n),
-                     [=](std::int64_t part) { f(part, part * sort_part, std::min((part + 1) * sort_part, n)); });
+  runtime::parallel_for_erased(
+      parts_of(n), [=](std::int64_t part) { f(part, part * sort_part, std::min((part + 1) * sort_part, n)); });
 }
 
 /// LSD radix sort by bytes (Knuth, The Art of Computer Programming 3, 5.2.5). Each thread counts and moves a part.
@@ -161,7 +161,7 @@ void for_each_row(const RowArray& rows, Make make, F f) {
     const std::int64_t end = std::min((group + 1) * at_once, rows.count);
     for (std::int64_t row = group * at_once; row < end; ++row) f(row, room);
   };
-  if (parts_of(rows.length) <= 1) return runtime::run_parts(groups, run);
+  if (parts_of(rows.length) <= 1) return runtime::parallel_for_erased(groups, run);
   auto room = make();
   for (std::int64_t row = 0; row < rows.count; ++row) f(row, room);
 }

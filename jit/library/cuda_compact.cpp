@@ -133,7 +133,7 @@ MaskCounts count_true(const TensorImpl& mask) {
   const TensorRef counts = runtime::empty(Shape(count), DType::Int32, mask.device);
   const std::uint64_t words[] = {address(*counts), address(mask), static_cast<std::uint64_t>(n),
                                  static_cast<std::uint64_t>(parts.length)};
-  const runtime::Use uses[] = {{counts->buffer.get(), true}, {mask.buffer.get(), false}};
+  const runtime::BufferAccess uses[] = {{counts->buffer.get(), true}, {mask.buffer.get(), false}};
   count_kernel().launch(mask.device, blocks_for(n, parts), words, 2, uses);
   runtime::download(found.data(), {counts->buffer.get(), counts->data}, found.size() * sizeof found[0]);
   std::vector<std::int64_t> offsets;
@@ -155,10 +155,10 @@ void copy_true(const TensorImpl& to, const TensorImpl& from, const TensorImpl& m
                                  address(*parts.offsets),
                                  static_cast<std::uint64_t>(mask.numel),
                                  static_cast<std::uint64_t>(parts.length)};
-  const runtime::Use uses[] = {{to.buffer.get(), true},
-                               {from.buffer.get(), false},
-                               {mask.buffer.get(), false},
-                               {parts.offsets->buffer.get(), false}};
+  const runtime::BufferAccess uses[] = {{to.buffer.get(), true},
+                                        {from.buffer.get(), false},
+                                        {mask.buffer.get(), false},
+                                        {parts.offsets->buffer.get(), false}};
   copy_kernel(size_of(to.dtype)).launch(to.device, blocks_for(mask.numel, parts), words, 4, uses);
 }
 
@@ -171,7 +171,7 @@ void write_positions(const TensorImpl& to, const TensorImpl& mask, const MaskCou
                                                        static_cast<std::uint64_t>(mask.ndim())};
   std::uint64_t* dim = words.data() + 6;
   for (const std::int64_t extent : mask.shape) dim = write_wide_extent(dim, extent);
-  const runtime::Use uses[] = {
+  const runtime::BufferAccess uses[] = {
       {to.buffer.get(), true}, {mask.buffer.get(), false}, {parts.offsets->buffer.get(), false}};
   positions_kernel().launch(to.device, blocks_for(mask.numel, parts), words, 3, uses);
 }

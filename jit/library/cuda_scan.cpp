@@ -96,10 +96,10 @@ void launch(const ScanJob& job, Entry entry, std::int64_t blocks, const TensorIm
                                  word(chunk),
                                  word(chunks),
                                  word(reduces)};
-  const runtime::Use uses[] = {{job.to.buffer.get(), true},
-                               {job.indices ? job.indices->buffer.get() : nullptr, true},
-                               {totals ? totals->buffer.get() : nullptr, true},
-                               {job.x.buffer.get(), false}};
+  const runtime::BufferAccess uses[] = {{job.to.buffer.get(), true},
+                                        {job.indices ? job.indices->buffer.get() : nullptr, true},
+                                        {totals ? totals->buffer.get() : nullptr, true},
+                                        {job.x.buffer.get(), false}};
   kernel(job.operation, job.x.dtype, entry).launch(job.x.device, blocks, words, 4, uses);
 }
 

@@ -84,7 +84,8 @@ void write_at(const runtime::TensorImpl& x, const runtime::TensorImpl& places, c
                                  static_cast<std::uint64_t>(places.numel),
                                  values.numel == places.numel ? 1u : 0u,
                                  runtime::fault_code(fault, true)};
-  const runtime::Use uses[] = {{x.buffer.get(), true}, {places.buffer.get(), false}, {values.buffer.get(), false}};
+  const runtime::BufferAccess uses[] = {
+      {x.buffer.get(), true}, {places.buffer.get(), false}, {values.buffer.get(), false}};
   kernel.launch(x.device, std::min(blocks, LibraryKernel::max_blocks), words, 4, uses);
 }
 

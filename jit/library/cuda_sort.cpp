@@ -27,7 +27,9 @@ constexpr std::int64_t block_slots = 2048, digits = 256, tile = 2048;  // as in 
 
 std::uint64_t word(std::int64_t n) noexcept { return static_cast<std::uint64_t>(n); }
 std::uint64_t address_or_null(const TensorImpl* t) noexcept { return t ? address(*t) : 0; }
-runtime::Use use_of(const TensorImpl* t, bool writes) noexcept { return {t ? t->buffer.get() : nullptr, writes}; }
+runtime::BufferAccess use_of(const TensorImpl* t, bool writes) noexcept {
+  return {t ? t->buffer.get() : nullptr, writes};
+}
 
 std::int64_t blocks_for(std::int64_t threads) noexcept {
   return (threads + LibraryKernel::block_threads - 1) / LibraryKernel::block_threads;
@@ -136,8 +138,8 @@ void sort_in_blocks(const SortJob& job) {
                                  job.statistic,
                                  word(job.position),
                                  word(log2)};
-  const runtime::Use uses[] = {use_of(job.values, true), use_of(&job.indices, true), use_of(&job.x, false),
-                               use_of(job.origins, false)};
+  const runtime::BufferAccess uses[] = {use_of(job.values, true), use_of(&job.indices, true), use_of(&job.x, false),
+                                        use_of(job.origins, false)};
   kernel(Step::BlockSort, job.x.dtype).launch(job.x.device, (job.rows() + at_once - 1) / at_once, words, 4, uses);
 }
 
@@ -148,7 +150,7 @@ struct RadixMemory {
 
 void make_keys(const SortJob& job, const TensorImpl& keys) {
   const std::uint64_t words[] = {address(keys), address(job.x), job.flip, word(job.x.numel)};
-  const runtime::Use uses[] = {use_of(&keys, true), use_of(&job.x, false)};
+  const runtime::BufferAccess uses[] = {use_of(&keys, true), use_of(&job.x, false)};
   kernel(Step::Keys, job.x.dtype)
       .launch(job.x.device, std::min(blocks_for(job.x.numel), LibraryKernel::max_blocks), words, 2, uses);
 }
@@ -172,12 +174,12 @@ int radix_sort(const SortJob& job, const RadixMemory& memory) {
                                    word(job.length()),
                                    word(tiles),
                                    8 * byte};
-    const runtime::Use uses[] = {use_of(keys_to, true),
-                                 use_of(positions_to, true),
-                                 use_of(memory.counts.get(), true),
-                                 use_of(memory.totals.get(), true),
-                                 use_of(keys, false),
-                                 use_of(positions, false)};
+    const runtime::BufferAccess uses[] = {use_of(keys_to, true),
+                                          use_of(positions_to, true),
+                                          use_of(memory.counts.get(), true),
+                                          use_of(memory.totals.get(), true),
+                                          use_of(keys, false),
+                                          use_of(positions, false)};
     kernel(Pass::Count, key_bytes).launch(job.x.device, job.rows() * tiles, words, 6, uses);
     kernel(Pass::Add, key_bytes).launch(job.x.device, job.rows() * (digits / 8), words, 6, uses);
     kernel(Pass::Move, key_bytes).launch(job.x.device, job.rows() * tiles, words, 6, uses);
@@ -198,8 +200,9 @@ void gather(const SortJob& job, const TensorImpl& keys, const TensorImpl& positi
                                  job.statistic,
                                  word(job.position),
                                  category(job.x.dtype) == Category::Float};
-  const runtime::Use uses[] = {use_of(job.values, true), use_of(&job.indices, true), use_of(&job.x, false),
-                               use_of(&keys, false),     use_of(&positions, false),  use_of(job.origins, false)};
+  const runtime::BufferAccess uses[] = {use_of(job.values, true),  use_of(&job.indices, true),
+                                        use_of(&job.x, false),     use_of(&keys, false),
+                                        use_of(&positions, false), use_of(job.origins, false)};
   kernel(Pass::Gather, size_of(job.x.dtype))
       .launch(job.x.device, std::min(blocks_for(job.rows() * job.first), LibraryKernel::max_blocks), words, 6, uses);
 }
@@ -232,7 +235,7 @@ void select(const SortJob& job) {
       address(job.x),       job.flip,
       word(job.length()),   word(job.first),
       job.statistic,        word(job.statistic == first_ones ? job.first - 1 : job.position)};
-  const runtime::Use uses[] = {use_of(job.values, true), use_of(&job.indices, true), use_of(&job.x, false)};
+  const runtime::BufferAccess uses[] = {use_of(job.values, true), use_of(&job.indices, true), use_of(&job.x, false)};
   kernel(Step::Select, job.x.dtype).launch(job.x.device, job.rows(), words, 3, uses);
 }
 

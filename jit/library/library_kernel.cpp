@@ -16,10 +16,10 @@ LibraryKernel::LibraryKernel(std::string name, const std::string& text)
     : source_{std::move(name),
               "namespace sinter {\n\n" + cuda::prelude_for(text) + "}  // namespace sinter\n\n" + text},
       device_count_(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
-      loaded_(new KernelSlot[device_count_]) {}
+      loaded_(new KernelPointer[device_count_]) {}
 
 void* LibraryKernel::function(Device device) const {
-  KernelSlot& loaded = loaded_[static_cast<std::size_t>(device.index())];
+  KernelPointer& loaded = loaded_[static_cast<std::size_t>(device.index())];
   if (void* known = loaded.find()) {
     ThreadStats::count(stats().memory_hits);
     return known;
@@ -36,13 +36,13 @@ void* LibraryKernel::function(Device device) const {
 }
 
 void LibraryKernel::launch(Device device, std::int64_t blocks, std::span<const std::uint64_t> words, unsigned pointers,
-                           std::span<const runtime::Use> uses) const {
+                           std::span<const runtime::BufferAccess> uses) const {
   const runtime::DefaultFloatEnvironment floats;
-  const Reading reading;
+  const EpochGuard reading;
   void* const loaded = function(device);
   const runtime::DependencyGuard ordered(device, uses);
   runtime::gpu(device.index())
-      .launch({.function = loaded,
+      .launch({.kernel = loaded,
                .grid = static_cast<unsigned>(blocks),
                .block = block_threads,
                .shared = 0,

@@ -10,7 +10,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/order.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
-#include "../cache/kernel_slot.hpp"
+#include "../cache/kernel_pointer.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -29,14 +29,14 @@ class LibraryKernel {
   /// Compiles and loads it if necessary, and launches it in order with other uses of `uses`. `words` as for
   /// runtime::Launch. Thread-safe. Throws CompileError, CudaError, OutOfMemory.
   void launch(Device device, std::int64_t blocks, std::span<const std::uint64_t> words, unsigned pointers,
-              std::span<const runtime::Use> uses) const;
+              std::span<const runtime::BufferAccess> uses) const;
 
  private:
   void* function(Device device) const;
 
   const runtime::KernelSource source_;
   const std::size_t device_count_;
-  const std::unique_ptr<KernelSlot[]> loaded_;  // by GPU
+  const std::unique_ptr<KernelPointer[]> loaded_;  // by GPU
   mutable runtime::ForkLocal<std::mutex> loading_;
 };
 

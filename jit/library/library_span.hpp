@@ -5,7 +5,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// Lasts to the end of the scope: `call` on `elements` elements.
+/// A trace span for a call on `elements` elements, until the end of the scope.
 inline runtime::TraceSpan library_span(std::string_view call, std::int64_t elements) noexcept {
   return runtime::TraceSpan(runtime::TraceCategory::Library, call, {{"elements", elements}});
 }

@@ -5,7 +5,7 @@
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/order.hpp>
-#include "../mesh/each_shard.hpp"
+#include "../mesh/on_shards.hpp"
 #include "axis_rows.hpp"
 #include "cpu_scan.hpp"
 #include "cuda_scan.hpp"
@@ -25,13 +25,13 @@ const char* name_of(Extreme what) noexcept { return what == Extreme::Max ? "cumm
 
 void check_dtype(const TensorImpl& x, Scan what) {
   if (what != Scan::LogSumExp || category(x.dtype) == Category::Float) return;
-  throw DtypeError(fmt::format("logcumsumexp: x is {}, but must have a float dtype{}", runtime::describe(x),
+  throw DTypeError(fmt::format("logcumsumexp: x is {}, but must have a float dtype{}", runtime::describe(x),
                                is_complex(x.dtype) ? "" : ": convert it, as in x.to<float>()"));
 }
 
 void check_dtype(const TensorImpl& x, Extreme what) {
   if (!is_complex(x.dtype)) return;
-  throw DtypeError(fmt::format("{}: x is {}, and complex numbers have no order: take its real(), imag() or abs() first",
+  throw DTypeError(fmt::format("{}: x is {}, and complex numbers have no order: take its real(), imag() or abs() first",
                                name_of(what), runtime::describe(x)));
 }
 
@@ -61,7 +61,7 @@ TensorRef scan(TensorImpl& x, std::int64_t axis, Scan what) {
     cuda::scan(*from, lines, what, *result);
     return result;
   }
-  const runtime::Use use{from->buffer.get(), false};
+  const runtime::BufferAccess use{from->buffer.get(), false};
   const runtime::DependencyGuard ordered(x.device, {&use, 1});
   cpu::scan(lines, what, result->data);
   return result;
@@ -82,7 +82,7 @@ ValuesAndIndices scan(TensorImpl& x, std::int64_t axis, Extreme what) {
     cuda::scan(*from, lines, what, result);
     return result;
   }
-  const runtime::Use use{from->buffer.get(), false};
+  const runtime::BufferAccess use{from->buffer.get(), false};
   const runtime::DependencyGuard ordered(x.device, {&use, 1});
   cpu::scan(lines, what, result.values->data, reinterpret_cast<std::int64_t*>(result.indices->data));
   return result;

@@ -1,9 +1,9 @@
-// Running results of lines, which lie in memory one element in `inner`. Behind this text stands the entry for an
-// operation and a dtype. A block scans a line tile by tile with shuffles (Kogge and Stone, 1973); long lines are reduced
+// Inclusive scans of lines, whose elements are `inner` apart in memory. The entry point for an operation and a dtype is
+// appended to this text. A block scans a line tile by tile with shuffles (Kogge and Stone, 1973); long lines are reduced
 // in chunks first, then what is before each chunk is scanned, then the chunks from there (reduce-then-scan: Merrill and
 // Grimshaw, "Parallel Scan for Stream Architectures", 2009), so that no block waits for another.
 
-// Each operation: what one element is, what two runs one after the other make, what is written.
+// Each operation: the state of one element, the state of two adjacent runs, and the value that is written.
 template <class Element_, class State_>
 struct Number {
   using Element = Element_;
@@ -122,7 +122,7 @@ static __device__ __forceinline__ typename Op::State scan_range(long long first,
   for (int turn = 0; first < end; first += tile, turn ^= 1) {
     const long long at = first + threadIdx.x * items;
     State s[items];
-    s[0] = at < end ? read(at) : State{};  // behind the end it counts for nothing
+    s[0] = at < end ? read(at) : State{};  // past the end: ignored
 #pragma unroll
     for (int j = 1; j < items; ++j) s[j] = at + j < end ? Op::join(s[j - 1], read(at + j)) : s[j - 1];
     State all = s[items - 1];

@@ -81,7 +81,7 @@ void write_indexed(TensorImpl& x, const Shape& over, const Shape& own, std::span
   const runtime::TraceSpan span = library_span(what, over.numel());
   const TensorRef from = apart_from(x, values);
   small_vector<TensorRef, 2> arrays{from};
-  small_vector<runtime::Use, 4> uses{{x.buffer.get(), true}, {from->buffer.get(), false}};
+  small_vector<runtime::BufferAccess, 4> uses{{x.buffer.get(), true}, {from->buffer.get(), false}};
   small_vector<cpu::Index, 2> axes;
   for (const IndexedAxis& i : indices) {
     const TensorRef& index = arrays.emplace_back(apart_from(x, *i.index));

@@ -18,7 +18,7 @@ using runtime::TensorRef;
 
 void check_mask(const char* what, const TensorImpl& mask) {
   if (mask.dtype == DType::Bool) return;
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("{}: the mask is {}, but must be bool: compare it, as in mask != 0", what, runtime::describe(mask)));
 }
 
@@ -48,7 +48,7 @@ TensorRef expanded(TensorImpl& t, const Shape& shape) {
 
 /// The selected elements of contiguous arrays of the same shape.
 TensorRef select_on_cpu(const TensorImpl& x, const TensorImpl& mask) {
-  const runtime::Use uses[] = {{x.buffer.get(), false}, {mask.buffer.get(), false}};
+  const runtime::BufferAccess uses[] = {{x.buffer.get(), false}, {mask.buffer.get(), false}};
   const runtime::DependencyGuard ordered(x.device, uses);
   const cpu::MaskCounts parts = cpu::count_true(mask.data, mask.numel);
   TensorRef result = runtime::empty(Shape(parts.offsets.back()), x.dtype, x.device);
@@ -64,7 +64,7 @@ TensorRef select_on_gpu(const TensorImpl& x, const TensorImpl& mask) {
 }
 
 TensorRef positions_on_cpu(const TensorImpl& mask) {
-  const runtime::Use use{mask.buffer.get(), false};
+  const runtime::BufferAccess use{mask.buffer.get(), false};
   const runtime::DependencyGuard ordered(mask.device, {&use, 1});
   const cpu::MaskCounts parts = cpu::count_true(mask.data, mask.numel);
   TensorRef result = runtime::empty(Shape(parts.offsets.back(), mask.ndim()), DType::Int64, mask.device);

@@ -6,7 +6,7 @@
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/order.hpp>
-#include "../mesh/each_shard.hpp"
+#include "../mesh/on_shards.hpp"
 #include "axis_rows.hpp"
 #include "cpu_sort.hpp"
 #include "cuda_sort.hpp"
@@ -20,7 +20,7 @@ using runtime::TensorRef;
 
 void check_order(const char* call, const TensorImpl& x) {
   if (!is_complex(x.dtype)) return;
-  throw DtypeError(fmt::format("{}: x is {}, and complex numbers have no order: take its real(), imag() or abs() first",
+  throw DTypeError(fmt::format("{}: x is {}, and complex numbers have no order: take its real(), imag() or abs() first",
                                call, runtime::describe(x)));
 }
 
@@ -29,7 +29,7 @@ void check_not_empty(const char* call, const TensorImpl& x, int axis) {
   throw IndexError(fmt::format("{}: expected dimension {} to have elements, for {}", call, axis, runtime::describe(x)));
 }
 
-/// The same shape except for the last extent.
+/// The shape with another last extent.
 Shape with_last(Shape shape, std::int64_t extent) {
   shape[-1] = extent;
   return shape;
@@ -47,7 +47,7 @@ ValuesAndIndices sort_rows(const TensorImpl& x, bool descending, std::int64_t fi
                          runtime::empty(shape, DType::Int64, x.device)};
   if (found.indices->numel == 0) return found;
   if (x.device.is_cpu()) {
-    const runtime::Use use{x.buffer.get(), false};
+    const runtime::BufferAccess use{x.buffer.get(), false};
     const runtime::DependencyGuard ordered(x.device, {&use, 1});
     cpu::sort(row_array(x), descending, first, with_values ? found.values->data : nullptr,
               reinterpret_cast<std::int64_t*>(found.indices->data));
@@ -81,7 +81,7 @@ ValuesAndIndices pick(const char* call, TensorImpl& x, int axis, bool keepdim, c
   const Shape shape = with_last(rows->shape, 1);
   const ValuesAndIndices found{runtime::empty(shape, x.dtype, x.device), runtime::empty(shape, DType::Int64, x.device)};
   if (x.numel > 0 && x.device.is_cpu()) {
-    const runtime::Use use{rows->buffer.get(), false};
+    const runtime::BufferAccess use{rows->buffer.get(), false};
     const runtime::DependencyGuard ordered(x.device, {&use, 1});
     cpu::pick(row_array(*rows), statistic, position, found.values->data,
               reinterpret_cast<std::int64_t*>(found.indices->data));
@@ -91,9 +91,9 @@ ValuesAndIndices pick(const char* call, TensorImpl& x, int axis, bool keepdim, c
   return {axis_reduced(*found.values, axis, x.ndim(), keepdim), axis_reduced(*found.indices, axis, x.ndim(), keepdim)};
 }
 
-const char* name_of(Nan nan) noexcept { return nan == Nan::Wins ? "median" : "nanmedian"; }
-cpu::Statistic statistic_of(Nan nan) noexcept {
-  return nan == Nan::Wins ? cpu::Statistic::Median : cpu::Statistic::NanMedian;
+const char* name_of(NanPolicy nan) noexcept { return nan == NanPolicy::Propagates ? "median" : "nanmedian"; }
+cpu::Statistic statistic_of(NanPolicy nan) noexcept {
+  return nan == NanPolicy::Propagates ? cpu::Statistic::Median : cpu::Statistic::NanMedian;
 }
 
 /// 0-d, on x's device.
@@ -140,12 +140,12 @@ ValuesAndIndices kthvalue(TensorImpl& x, std::int64_t k, std::int64_t axis, bool
   return pick("kthvalue", x, along, keepdim, cpu::Statistic::Kth, k - 1);
 }
 
-ValuesAndIndices median(TensorImpl& x, std::int64_t axis, bool keepdim, Nan nan) {
+ValuesAndIndices median(TensorImpl& x, std::int64_t axis, bool keepdim, NanPolicy nan) {
   check_order(name_of(nan), x);
   return pick(name_of(nan), x, checked_axis(name_of(nan), x, axis), keepdim, statistic_of(nan), 0);
 }
 
-TensorRef median(TensorImpl& x, Nan nan) {
+TensorRef median(TensorImpl& x, NanPolicy nan) {
   check_order(name_of(nan), x);
   if (x.numel == 0) return nan_like(name_of(nan), x);
   const TensorRef all = contiguous(x.device.is_mesh() ? *replicate(x, Mesh::of(x.device)) : x);

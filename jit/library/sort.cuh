@@ -10,10 +10,10 @@ static __device__ __forceinline__ Key float_key(Key bits, Key infinity) {
   return bits & sign ? Key(0 - bits) : Key(bits | sign);
 }
 
-// Which of a sorted row are written: the first ones, or one.
+// Which elements of a sorted row are written: the first ones, or the one that the statistic selects.
 enum Statistic { Kth, Median, NanMedian, First };
 
-// The position of a row's one: numbers are in order, and behind them NaN where `is_nan` says so.
+// The position, in a sorted row, of the element that the statistic selects: NaNs, which `is_nan` finds, come last.
 template <class IsNan>
 static __device__ __forceinline__ long long position_of(int statistic, long long position, long long length, IsNan is_nan) {
   if (statistic == Kth) return position;
@@ -249,7 +249,7 @@ static __device__ __forceinline__ void gather_sorted(const GatherParams<Key>& p)
   }
 }
 
-// Many long rows of which few elements are asked for: a block finds the key at a position, a byte at a time from the
+// For many long rows, few elements of each requested: a block finds the key at a position, a byte at a time from the
 // highest (Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selection Algorithms for Graphics Processing Units", 2012),
 // then writes what is not above it, in the order of positions.
 template <class Order>
@@ -274,7 +274,7 @@ static __device__ __forceinline__ BlockSum block_sum(unsigned number) {
     const unsigned lower = __shfl_up_sync(~0u, sum, lanes);
     if (lane >= lanes) sum += lower;
   }
-  __syncthreads();  // everybody has read what was there
+  __syncthreads();  // all threads have read the previous contents
   if (lane == 31) warps[warp] = sum;
   __syncthreads();
   BlockSum result = {sum - number, 0};

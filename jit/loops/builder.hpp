@@ -77,7 +77,7 @@ class Builder {
   Value local(Type type, int count, Value first, std::string name);
   Value get(Value local, Value at = none) { return emit({Code::Get, type(local), {}, 0, {local, at}, {}}); }
   Value column(Value local, Value at, int width) {
-    return emit({Code::Column, with_width(local, width), {}, 0, {local, at}, {}});
+    return emit({Code::ExtractColumn, with_width(local, width), {}, 0, {local, at}, {}});
   }
   void set(Value local, Value at, Value value) { emit({Code::Set, {}, {}, 0, {local, at, value}, {}}); }
   void set(Value local, Value value) { set(local, none, value); }

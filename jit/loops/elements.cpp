@@ -58,10 +58,10 @@ void Elements::record_faults(const Node& n, const Values& values, Value guard) c
     const Value d = value_of(values, *divisor);
     b_.record_fault(Fault::DivisionByZero, b_.op(Op::eq, DType::Bool, {d, zero_of(d)}), guard);
   }
-  if (!has(n.op, Indexes)) return;
+  if (!has(n.op, BoundsChecked)) return;
   const Value position = value_of(values, operands[0]), extent = value_of(values, operands[1]);
   const Value lower_bound =
-      has(n.op, CountsFromEnd) ? b_.op(Op::neg, b_.type(extent).dtype, {extent}) : zero_of(position);
+      has(n.op, AllowsNegativeIndex) ? b_.op(Op::neg, b_.type(extent).dtype, {extent}) : zero_of(position);
   b_.record_fault(Fault::IndexOutOfRange, b_.op(Op::lt, DType::Bool, {position, lower_bound}), guard);
   b_.record_fault(Fault::IndexOutOfRange, b_.op(Op::ge, DType::Bool, {position, extent}), guard);
 }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 #include "../plan/faults.hpp"
 #include "prelude_calls.hpp"
 
@@ -164,7 +164,7 @@ class InstructionCheck {
   DType result_dtype(bool combines) const {
     const DType compute = type(i_.operands.back()).dtype;
     if (i_.op == Op::cast) return t_.dtype;
-    if (combines) return facts(i_.op).gives_position ? DType::Bool : compute;
+    if (combines) return traits_of(i_.op).gives_position ? DType::Bool : compute;
     std::array<OperandType, max_arity> types;
     for (std::size_t k = 0; k < i_.operands.size(); ++k) types[k] = {at(k).dtype};
     return op_types(i_.op, std::span(types).first(i_.operands.size())).result;
@@ -191,7 +191,7 @@ class InstructionCheck {
         return is_read(i_.operands[0]) ? "writes an input" : access(at(2), 3);
       case Code::Local: return local();
       case Code::Get:
-      case Code::Column:
+      case Code::ExtractColumn:
       case Code::Set: return local_access();
       case Code::Call: return call();
       default: return "";
@@ -243,7 +243,7 @@ class InstructionCheck {
       return "the local is read before it is set";
     }
     if (i_.code == Code::Get && t_ != local.type) return "not of the local's type";
-    if (i_.code != Code::Column) return position(local.attribute);
+    if (i_.code != Code::ExtractColumn) return position(local.attribute);
     if (!is_like(t_, local.type) || static_cast<std::uint64_t>(t_.width) != local.attribute)
       return "not of the local's type";
     return has(1) ? position(static_cast<std::uint64_t>(local.type.width)) : "a position is missing";

@@ -43,8 +43,8 @@ constexpr Type index_type(Kind kind, int width = 1) noexcept { return {kind, DTy
 constexpr DType storage(DType dtype) noexcept { return dtype == DType::Bool ? DType::UInt8 : dtype; }
 constexpr Type bool_type(int width = 1) noexcept { return element_type(DType::Bool, width); }
 
-/// Operands stand in this order. A scalar operand is broadcast where other operands are vectors. A warp is 32 threads
-/// with consecutive indices, whatever the hardware executes in step.
+/// The comments list each operation's operands in order. A scalar operand is broadcast where other operands are
+/// vectors. A warp is 32 threads with consecutive indices, whatever the hardware executes in step.
 enum class Code : std::uint8_t {
   Param,     // of the launch, by name
   Constant,  // attribute: the bits of an element, or an integer
@@ -79,12 +79,12 @@ enum class Code : std::uint8_t {
   Barrier,      // of the threads of a block
   WarpBarrier,  // of a warp
   // Variables of a thread:
-  Local,   // attribute: the number of values; operand: the initial value, or none
-  Get,     // local, position or none
-  Column,  // local, position: gathers the element at the position from each of the local's vectors
-  Set,     // local, position or none, value
-  Call,    // a function of the prelude (name), which may change the locals among its operands
-  Opaque,  // a copy that the target compiler cannot see through
+  Local,          // attribute: the number of values; operand: the initial value, or none
+  Get,            // local, position or none
+  ExtractColumn,  // local, position: gathers the element at the position from each of the local's vectors
+  Set,            // local, position or none, value
+  Call,           // a function of the prelude (name), which may change the locals among its operands
+  Opaque,         // a copy that the target compiler cannot see through
   // Flow:
   Range,  // begin, end, step: an index that counts up; attribute: Unroll
   If,     // a scalar Bool

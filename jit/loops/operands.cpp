@@ -24,12 +24,12 @@ Layout Operands::layout_of(std::size_t k) const {
   if (a.array) return Layout::Gathered;
   if (a.per_row) return Layout::PerRow;
   switch (context_.c.patterns[k]) {
-    case Pattern::Uniform: return Layout::Uniform;
-    case Pattern::InnerBroadcast: return Layout::InnerBroadcast;
-    case Pattern::Strided: return Layout::Strided;
-    case Pattern::Transposed: return Layout::Transposed;
-    case Pattern::InnerContiguous: return Layout::InnerContiguous;
-    case Pattern::Contiguous: break;
+    case AccessPattern::Uniform: return Layout::Uniform;
+    case AccessPattern::InnerBroadcast: return Layout::InnerBroadcast;
+    case AccessPattern::Strided: return Layout::Strided;
+    case AccessPattern::Transposed: return Layout::Transposed;
+    case AccessPattern::InnerContiguous: return Layout::InnerContiguous;
+    case AccessPattern::Contiguous: break;
   }
   if (!context_.reduces()) return Layout::Contiguous;
   return context_.scheme.row_per_element ? Layout::Strided
@@ -220,7 +220,8 @@ Value Operands::element_stride(const OperandLayout& a) const {
 }
 
 Access Operands::access(const OperandLayout& a) const noexcept {
-  const bool strided = context_.scheme.row_per_element ? a.pattern == Pattern::Strided : a.layout == Layout::Strided;
+  const bool strided =
+      context_.scheme.row_per_element ? a.pattern == AccessPattern::Strided : a.layout == Layout::Strided;
   return strided ? Access::Strided : a.layout == Layout::Contiguous ? Access::AlignedIndexed : Access::Aligned;
 }
 

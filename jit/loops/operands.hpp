@@ -30,7 +30,7 @@ struct OperandLayout {
   std::size_t index = 0;  // among the outputs, or among the inputs
   bool output = false;
   bool memory = true;  // else it is an iota: its elements are their own positions
-  Pattern pattern = Pattern::Contiguous;
+  AccessPattern pattern = AccessPattern::Contiguous;
   Layout layout = Layout::Contiguous;
   std::optional<int> row_cache;  // RowCache::offset
   Value pointer = none;          // of the launch
@@ -59,14 +59,14 @@ class Operands {
   const OperandLayout& output(std::size_t index) const { return operands_[index]; }
   const OperandLayout& input(std::size_t index) const { return operands_[context_.kernel.outputs.size() + index]; }
 
-  /// The elements of the domain, or of a row of it.
+  /// The number of elements of a row, or of the domain in kernels that do not reduce.
   Value columns() const noexcept { return columns_; }
   Value row_param(const char* name) const { return b_.param(name, index_type(Kind::Int64)); }
   Value partials(int stage) const { return partials_[static_cast<std::size_t>(stage)]; }
   Value cached_extent() const noexcept { return cached_extent_; }
   Value scalar(std::size_t node) const { return scalars_[node]; }
 
-  /// Starts a row; none in kernels that do not reduce.
+  /// Emits the coordinates of a row. Not used in kernels that do not reduce.
   void enter_row(Value row);
   /// The first element of the row.
   Value pointer(const OperandLayout& a) const;
@@ -78,13 +78,13 @@ class Operands {
   /// The elements of a vector.
   Value load(const OperandLayout& a, const VectorPosition& at) const;
   void store(const OperandLayout& a, const VectorPosition& at, Value value) const;
-  /// The same at an offset from the operand's first element.
+  /// The elements of a vector at an offset from the operand's first element.
   Value load_at(const OperandLayout& a, Value offset, int width, Value guard = none) const;
   void store_at(const OperandLayout& a, Value offset, Value value, int width, Value guard = none) const;
   /// Per-row values, one for each row of the thread.
   Value load_row(const OperandLayout& a, Value guard) const;
   void store_row(const OperandLayout& a, Value value, Value guard) const;
-  /// The same vector in the row cache.
+  /// A vector in the row cache.
   Value load_cached(const OperandLayout& a, const VectorPosition& at) const;
   void store_cached(const OperandLayout& a, const VectorPosition& at, Value value) const;
   /// Records or reports faults.

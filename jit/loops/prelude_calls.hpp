@@ -5,7 +5,7 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// Its first operands are locals, which it may change, the others values.
+/// The first operands of a call are locals, which it may change; the others are values.
 struct PreludeCall {
   std::string_view name;
   int locals, values;

@@ -50,7 +50,7 @@ Reducer::Reducer(const LoweringContext& context, Builder& b, int stage) : b_(b) 
   const RowPass& pass = context.passes.passes[static_cast<std::size_t>(stage)];
   for (const Operand o : pass.reductions) {
     const Op op = graph[o].op;
-    fields_.push_back({o, op, graph[graph.operands(graph[o])[0]].dtype, facts(op).gives_position, dtypes_.size()});
+    fields_.push_back({o, op, graph[graph.operands(graph[o])[0]].dtype, traits_of(op).gives_position, dtypes_.size()});
     dtypes_.push_back(fields_.back().dtype);
     if (fields_.back().has_position) dtypes_.push_back(context.position_dtype());
   }

@@ -1,6 +1,6 @@
 #include "serial_reduction.hpp"
 
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 #include "reducer.hpp"
 
 namespace sinter::inline v1::jit::loops {
@@ -17,13 +17,13 @@ SerialReduction::SerialReduction(Builder& b, Op op, DType dtype)
     : b_(b), op_(op), dtype_(dtype), wide_(wide_dtype(op, dtype)) {
   const std::string name(sinter::name(op));
   value_ = b.local(element_type(wide_), 1, b.constant(wide_, identity_bits(op, wide_)), name);
-  if (facts(op).gives_position)
+  if (traits_of(op).gives_position)
     position_ = b.local(element_type(DType::Int64), 1, b.constant(DType::Int64, 0), name + "_at");
   if (is_compensated()) compensation_ = b.local(element_type(wide_), 1, b.constant(wide_, 0), name + "_comp");
 }
 
 void SerialReduction::add(Value element, Value position) {
-  if (facts(op_).gives_position) return choose(element, position);
+  if (traits_of(op_).gives_position) return choose(element, position);
   const Value wide = b_.cast(element, wide_);
   if (is_compensated()) return void(b_.call("compensated_add", {}, {value_, compensation_, wide}));
   b_.set(value_, b_.op(op_, wide_, {b_.get(value_), wide}));
@@ -42,7 +42,7 @@ void SerialReduction::choose(Value element, Value position) {
 }
 
 Value SerialReduction::result() const {
-  if (facts(op_).gives_position) return b_.get(position_);
+  if (traits_of(op_).gives_position) return b_.get(position_);
   const Value value = b_.get(value_);
   return b_.cast(is_compensated() ? b_.op(Op::add, wide_, {value, b_.get(compensation_)}) : value, dtype_);
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// Whether the result may differ between threads of a block whatever the operands are: memory and locals may.
 bool is_divergence_source(Code code) noexcept {
-  return code == Code::ThreadIdx || code == Code::Load || code == Code::Get || code == Code::Column ||
+  return code == Code::ThreadIdx || code == Code::Load || code == Code::Get || code == Code::ExtractColumn ||
          code == Code::Call || code == Code::ShuffleXor;
 }
 
@@ -81,7 +81,7 @@ class Verifier {
            ((code == Code::Get || code == Code::Set || code == Code::RecordFault) && k == 1);
   }
   static bool takes_local(Code code, std::size_t k) noexcept {
-    return code == Code::Call || ((code == Code::Get || code == Code::Column || code == Code::Set) && k == 0);
+    return code == Code::Call || ((code == Code::Get || code == Code::ExtractColumn || code == Code::Set) && k == 0);
   }
 
   static std::size_t operand_count(Code code) noexcept {

@@ -21,20 +21,20 @@ using runtime::Shards;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
-constexpr int disagree = -2;
+constexpr int axes_disagree = -4;
 
 const Shards* shards_of(const TensorImpl& t) noexcept { return t.buffer ? t.buffer->shards() : nullptr; }
 
-/// The axis, from the end, along which leaves are sharded; `no_axis` if none is, `disagree` if they differ.
+/// The axis, from the end, along which leaves are sharded; `no_axis` if none is, `axes_disagree` if they differ.
 int common_axis(const CompiledGraph& compiled, const Call& call, const Shape& shape) noexcept {
   int along = no_axis;
   for (const std::uint32_t leaf : compiled.leaves(0)) {
     const TensorImpl& t = *call.leaves[leaf];
-    if (!shards_of(t)) return disagree;
-    const int axis = runtime::sharded_axis(t);
+    if (!shards_of(t)) return axes_disagree;
+    const int axis = runtime::sharded_axis_from_end(t);
     if (axis == no_axis) continue;
     if ((along != no_axis && along != axis) || extent_from_end(t.shape, axis) != extent_from_end(shape, axis))
-      return disagree;
+      return axes_disagree;
     along = axis;
   }
   return along;
@@ -72,7 +72,7 @@ class Launches {
   /// For an existing output. False if a rank would overwrite elements that it has yet to read.
   bool find_overlaps() {
     writes_given_ = true;
-    for (int i = 0; i < mesh_.local(); ++i) {
+    for (int i = 0; i < mesh_.local_size(); ++i) {
       if (!set_rank(i)) continue;
       const Overlap worst = worst_overlap();
       if (worst == Overlap::Some) return false;
@@ -83,7 +83,7 @@ class Launches {
 
   void run() {
     std::exception_ptr failed;
-    for (int i = 0; i < mesh_.local(); ++i) try {
+    for (int i = 0; i < mesh_.local_size(); ++i) try {
         if (set_rank(i)) launch(i);
       } catch (...) {
         if (!failed) failed = std::current_exception();
@@ -96,7 +96,7 @@ class Launches {
   bool set_rank(int i) {
     std::int64_t first = 0;
     if (along_ != no_axis) {
-      const int rank = mesh_.first() + i;
+      const int rank = mesh_.first_local_rank() + i;
       first = mesh_.first_row(rows_, rank);
       set_rows(mesh_.first_row(rows_, rank + 1) - first);
     } else {
@@ -136,19 +136,19 @@ class Launches {
       has_nest_ = true;
     }
     for (std::size_t k = 0; k < parts_.size(); ++k) nest_.operands[k].data = parts_[k].view.data;
-    const Device device = mesh_.device(mesh_.first() + i);
+    const Device device = mesh_.device(mesh_.first_local_rank() + i);
     const bool aliased = aliases_ && worst_overlap() == Overlap::Same;
-    RunFaults met;
+    RunFaults faults;
     if (runtime::order_matters.load(std::memory_order_relaxed)) {
-      small_vector<runtime::Use, 16> uses;
+      small_vector<runtime::BufferAccess, 16> uses;
       for (const ShardedOperand& p : parts_) uses.push_back({buffer(p, i), uses.empty()});
       const runtime::DependencyGuard ordered(device, {uses.data(), uses.size()});
-      met = kernel_.run(nest_, aliased, call_.scalars, device);
+      faults = kernel_.run(nest_, aliased, call_.scalars, device);
     } else {
-      met = kernel_.run(nest_, aliased, call_.scalars, device);
+      faults = kernel_.run(nest_, aliased, call_.scalars, device);
     }
     if (writes_given_) buffer(parts_[0], i)->touch();
-    if (met.any()) throw_fault(kernel_.kernel(), met);
+    if (faults.any()) throw_fault(kernel_.kernel(), faults);
   }
   static runtime::Buffer* buffer(const ShardedOperand& p, int i) noexcept {
     return p.shards->local[static_cast<std::size_t>(i)]->buffer.get();
@@ -168,19 +168,20 @@ class Launches {
 }  // namespace
 
 bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call) {
-  if (!call.runs || compiled.reshapes() || compiled.outputs() != 1 || !compiled.arrays(0).empty()) return false;
-  const ReadyPlan& plan = compiled.together();
+  if (!call.runs || compiled.depends_on_shapes() || compiled.outputs() != 1 || !compiled.arrays(0).empty())
+    return false;
+  const ExecutablePlan& plan = compiled.joint_plan();
   if (plan.kernels.size() != 1 || compiled.leaves(0).empty()) return false;
   if (plan.plan.kernels[0].inputs.size() >= max_operands) return false;
   const runtime::DefaultFloatEnvironment floats;
-  if (compiled.limits_scalars()) check_scalars(compiled, call.scalars);
+  if (compiled.constrains_scalars()) check_scalars(compiled, call.scalars);
   const Shape shape = output_shape(compiled, 0, call.leaves);
   const int along = common_axis(compiled, call, shape);
-  if (along == disagree) return false;
+  if (along == axes_disagree) return false;
   TensorRef& out = call.outputs[0];
   if (out) {
     check_output(*out, shape, call.device);
-    if (!shards_of(*out) || runtime::sharded_axis(*out) != along || !(out->shape == shape)) return false;
+    if (!shards_of(*out) || runtime::sharded_axis_from_end(*out) != along || !(out->shape == shape)) return false;
   }
   const TensorRef made = out ? TensorRef() : empty_placed(shape, along, compiled.dtype(0), call.device);
   const std::int64_t rows = along == no_axis ? 1 : extent_from_end(shape, along);

@@ -11,12 +11,12 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-constexpr int unused = -3;
+constexpr int not_read_yet = -5;
 
 bool is_tensor(Op op) noexcept { return op == Op::leaf || op == Op::iota; }
 
 bool is_elementwise(const Graph& graph) noexcept {
-  return std::ranges::none_of(graph.nodes(), [](const Node& n) { return is_reshaping(n.op); });
+  return std::ranges::none_of(graph.nodes(), [](const Node& n) { return changes_shape(n.op); });
 }
 
 /// Propagates the sharded axis from the leaves to the outputs.
@@ -29,7 +29,7 @@ class Placer {
     const Node& n = graph_.nodes()[static_cast<std::size_t>(id)];
     if (is_tensor(n.op) || n.op == Op::array) return axis_of_leaf(n, *leaves[n.attribute]);
     const auto operands = graph_.operands(n);
-    if (std::ranges::any_of(operands, [&](Operand o) { return axis(o) == later; })) return later;
+    if (std::ranges::any_of(operands, [&](Operand o) { return axis(o) == depends_on_cut; })) return depends_on_cut;
     if (n.op == Op::matmul) return of_product(id, n);
     if (is_reduction(n.op)) return of_reduction(id, n);
     return of_elementwise(id, n);
@@ -66,7 +66,7 @@ class Placer {
 
   void demand(std::uint32_t leaf, int along) {
     int& known = made_.leaves[leaf];
-    made_.leaves_agree &= known == unused || known == along;
+    made_.leaves_agree &= known == not_read_yet || known == along;
     known = along;
   }
   void cut(Cut::Kind kind, NodeId id, int along) {
@@ -75,7 +75,7 @@ class Placer {
   }
 
   int axis_of_leaf(const Node& n, const runtime::TensorImpl& t) {
-    const int along = t.buffer && t.buffer->shards() ? runtime::sharded_axis(t) : no_axis;
+    const int along = t.buffer && t.buffer->shards() ? runtime::sharded_axis_from_end(t) : no_axis;
     if (n.op == Op::array && along != no_axis)
       throw DeviceError(fmt::format(
           "elements of {} are read at computed indices, which may belong to another rank's shard\n  Replicate it: "
@@ -96,7 +96,7 @@ class Placer {
       }
     bool is_ready = true;
     for (std::uint32_t i = 0; i < operands.size(); ++i) is_ready &= align(id, i, along);
-    return is_ready ? along : later;
+    return is_ready ? along : depends_on_cut;
   }
 
   /// Aligns an operand with a result sharded along this axis. Returns whether it is placed so already.
@@ -124,7 +124,7 @@ class Placer {
       if (extent_from_end(shape(operands[0]), along) == 0)
         return preserves_shape ? along : no_axis;  // nothing to communicate
       cut(Cut::Kind::Reduction, id, along);
-      return later;
+      return depends_on_cut;
     }
     if (preserves_shape || reduced.keeps) return along;
     return along - std::popcount(static_cast<unsigned>(reduced.axes & ((1u << along) - 1)));
@@ -143,7 +143,7 @@ class Placer {
     if (axis(a) == inner_a || axis(b) == inner_b) {
       const bool has_a = multiply_parts(id, 0, inner_a), has_b = multiply_parts(id, 1, inner_b);
       if (has_a && has_b) cut(Cut::Kind::Product, id, axis(a) == no_axis ? axis(b) : axis(a));
-      return later;
+      return depends_on_cut;
     }
     if (axis(a) == no_axis && axis(b) == no_axis) return take_replicated(a), take_replicated(b), no_axis;
     const int along = axis(a) != no_axis ? axis(a) : axis(b);
@@ -176,7 +176,7 @@ class Placer {
       else
         is_ready &= take_shard(id, i, along);
     }
-    return is_ready ? in_result : later;
+    return is_ready ? in_result : depends_on_cut;
   }
 
   std::string describe(Operand o) const {
@@ -206,7 +206,7 @@ class Placer {
 
 Placements place(const Graph& graph, std::span<const Shape> shapes, std::span<runtime::TensorImpl* const> leaves) {
   Placements made;
-  made.leaves.assign(leaves.size(), unused);
+  made.leaves.assign(leaves.size(), not_read_yet);
   made.axes.reserve(graph.nodes().size());
   Placer placer(graph, shapes, made);
   for (NodeId id = 0; id < std::ssize(graph.nodes()); ++id) made.axes.push_back(placer.axis_of(id, leaves));

@@ -11,7 +11,7 @@ namespace sinter::inline v1::jit {
 
 using runtime::no_axis;
 /// The axis of a value that depends on a cut.
-inline constexpr int later = -2;
+inline constexpr int depends_on_cut = -3;
 
 /// The extent of an axis counted from the end; 1 if there is none.
 inline std::int64_t extent_from_end(const Shape& shape, int axis) noexcept {
@@ -37,7 +37,7 @@ struct Sliced {
 };
 
 struct Placements {
-  std::vector<int> axes;       // by node: the sharded axis, from the end; no_axis if replicated; later
+  std::vector<int> axes;       // by node: the sharded axis, from the end; no_axis if replicated; depends_on_cut
   std::vector<int> leaves;     // by leaf: the axis along which ranks slice it; no_axis if they do not
   std::vector<Sliced> sliced;  // the slices of leaves that operations read
   std::vector<Cut> cuts;       // the cuts that depend on no other cut

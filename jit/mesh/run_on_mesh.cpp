@@ -10,8 +10,8 @@
 #include "../infer/shapes.hpp"
 #include "../passes/composite.hpp"
 #include "../plan/plan_shapes.hpp"
+#include "cuts.hpp"
 #include "elementwise.hpp"
-#include "joins.hpp"
 #include "run_ranks.hpp"
 
 namespace sinter::inline v1::jit {
@@ -60,7 +60,7 @@ std::vector<int> wanted_axes(const Graph& graph, std::span<const Shape> shapes, 
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
     const TensorImpl* const given = call.outputs ? call.outputs[i].get() : nullptr;
     if (given)
-      axes.push_back(given->device.is_mesh() ? runtime::sharded_axis(*given) : no_axis);
+      axes.push_back(given->device.is_mesh() ? runtime::sharded_axis_from_end(*given) : no_axis);
     else
       axes.push_back(is_placed ? no_axis : shape_of_output(graph, shapes, i).ndim() - 1);  // no_axis if 0-d
   }
@@ -84,7 +84,7 @@ Result result_for(std::size_t i, const CompiledGraph& compiled, const Call& call
   }
   const TensorRef& given = call.outputs[i];
   check_output(*given, shape, call.device);
-  const int wanted = runtime::sharded_axis(*given);
+  const int wanted = runtime::sharded_axis_from_end(*given);
   // A row that broadcasts along the sharded axis cannot be written shard by shard.
   const bool broadcasts = axis != no_axis && shape[shape.ndim() - 1 - axis] != given->shape[given->ndim() - 1 - axis];
   if (axis == no_axis || (axis == wanted && !broadcasts)) return {wanted, given};
@@ -97,7 +97,7 @@ void run_placed(const CompiledGraph& compiled, const Call& call, const Mesh& mes
   std::vector<Result> results;
   for (std::size_t i = 0; i < compiled.outputs(); ++i)
     results.push_back(result_for(i, compiled, call, placed, shape_of_output(compiled.graph(), shapes, i), wanted[i]));
-  if (call.outputs) check_apart({call.outputs, compiled.outputs()});
+  if (call.outputs) check_outputs_disjoint({call.outputs, compiled.outputs()});
   run_ranks(compiled, call, mesh, placed.leaves, results);
   if (!call.runs) return;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -189,7 +189,8 @@ class Stages {
 
   /// Computes the values of the cuts, which become leaves of the remaining graph.
   void join(std::span<const Cut> cuts) {
-    const std::vector<Joined> joined = join_cuts({graph_, shapes_, own_call(), mesh_, eager_, expression_}, cuts);
+    const std::vector<CombinedCut> joined =
+        combine_cuts({graph_, shapes_, own_call(), mesh_, eager_, expression_}, cuts);
     Rewriting r(graph_);
     for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
       const auto cut = std::ranges::find(cuts, id, &Cut::node);
@@ -201,7 +202,7 @@ class Stages {
     take(r);
   }
   /// The node's value, computed from the joined result.
-  Operand go_on(Graph& g, const Node& n, const Joined& joined) {
+  Operand go_on(Graph& g, const Node& n, const CombinedCut& joined) {
     const auto number = static_cast<std::uint32_t>(leaves_.size());
     leaves_.push_back(joined.value);
     if (!joined.counts) return g.cast(g.leaf(joined.value->dtype, number), n.dtype);

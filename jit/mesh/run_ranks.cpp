@@ -24,13 +24,13 @@ bool only_looks(const Call& call) { return call.texts || call.row_plans || call.
 
 RankResults run_ranks(const CompiledGraph& compiled, const Call& call, const Mesh& mesh, std::span<const int> leaf_axes,
                       std::span<const Result> results, int ranks) {
-  const auto local = static_cast<std::size_t>(mesh.local());
+  const auto local = static_cast<std::size_t>(mesh.local_size());
   RankResults made(results.size(), std::vector<TensorRef>(local));
   std::exception_ptr failed;
-  const int end = std::min(mesh.first() + (only_looks(call) ? 1 : mesh.local()), ranks);
+  const int end = std::min(mesh.first_local_rank() + (only_looks(call) ? 1 : mesh.local_size()), ranks);
   std::vector<TensorRef> held(call.leaves.size());
   std::vector<TensorImpl*> leaves(call.leaves.size());
-  for (int rank = mesh.first(); rank < end; ++rank) try {
+  for (int rank = mesh.first_local_rank(); rank < end; ++rank) try {
       for (std::size_t i = 0; i < leaves.size(); ++i) {
         held[i] = leaf_at(*call.leaves[i], leaf_axes[i], mesh, rank);
         leaves[i] = held[i].get();
@@ -44,7 +44,7 @@ RankResults run_ranks(const CompiledGraph& compiled, const Call& call, const Mes
       own.device = mesh.device(rank);
       run(compiled, own);
       for (std::size_t i = 0; i < results.size(); ++i)
-        made[i][static_cast<std::size_t>(rank - mesh.first())] = std::move(outputs[i]);
+        made[i][static_cast<std::size_t>(rank - mesh.first_local_rank())] = std::move(outputs[i]);
     } catch (...) {
       if (!failed) failed = std::current_exception();
     }

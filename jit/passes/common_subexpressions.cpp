@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "../graph/scalar_use.hpp"
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -54,18 +54,18 @@ template <class F>
 Graph with_representatives(const Graph& graph, std::span<const NodeId> representative, F is_merged) {
   Graph merged;
   merged.reserve(graph.nodes().size(), graph.all_operands().size());
-  std::vector<NodeId> moved;
-  const auto map = [&](Operand o) { return Operand{moved[static_cast<std::size_t>(o.node)], o.output}; };
+  std::vector<NodeId> remap;
+  const auto map = [&](Operand o) { return Operand{remap[static_cast<std::size_t>(o.node)], o.output}; };
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < representative.size(); ++i) {
     const Node& n = graph.nodes()[i];
     if (const auto first = static_cast<std::size_t>(representative[i]); first != i && is_merged(n)) {
-      moved.push_back(moved[first]);
+      remap.push_back(remap[first]);
       continue;
     }
     operands.clear();
     for (const Operand o : graph.operands(n)) operands.push_back(map(o));
-    moved.push_back(merged.node(n.op, n.dtype, operands, n.attribute).node);
+    remap.push_back(merged.node(n.op, n.dtype, operands, n.attribute).node);
   }
   for (const Operand o : graph.outputs()) merged.output(map(o));
   return merged;
@@ -143,8 +143,8 @@ EqualScalars::EqualScalars(const Graph& graph, const std::set<std::uint32_t>& va
   }
 }
 
-EqualScalars::Pattern EqualScalars::pattern(const Scalar* scalars) const {
-  Pattern pattern(compared_.size(), boost::container::default_init);
+EqualScalars::EqualityClasses EqualScalars::pattern(const Scalar* scalars) const {
+  EqualityClasses pattern(compared_.size(), boost::container::default_init);
   for (std::size_t i = 0; i < compared_.size(); ++i) {
     std::size_t equal = compared_[i].first;
     while (scalars[compared_[equal].number].bits != scalars[compared_[i].number].bits) ++equal;
@@ -153,19 +153,19 @@ EqualScalars::Pattern EqualScalars::pattern(const Scalar* scalars) const {
   return pattern;
 }
 
-bool EqualScalars::all_differ(const Pattern& pattern) noexcept {
+bool EqualScalars::all_differ(const EqualityClasses& pattern) noexcept {
   for (std::size_t i = 0; i < pattern.size(); ++i)
     if (pattern[i] != i) return false;
   return true;
 }
 
-bool EqualScalars::holds(const Pattern& assumed, const Pattern& pattern) noexcept {
+bool EqualScalars::holds(const EqualityClasses& assumed, const EqualityClasses& pattern) noexcept {
   for (std::size_t i = 0; i < pattern.size(); ++i)
     if (pattern[assumed[i]] != pattern[i]) return false;
   return true;
 }
 
-std::optional<Graph> EqualScalars::merged(const Graph& graph, const Pattern& pattern) const {
+std::optional<Graph> EqualScalars::merged(const Graph& graph, const EqualityClasses& pattern) const {
   std::map<std::uint32_t, std::uint32_t> first;
   for (std::size_t i = 0; i < pattern.size(); ++i) first[compared_[i].number] = compared_[pattern[i]].number;
   const std::vector<NodeId> same = representatives(graph, [&](const Node& n) {

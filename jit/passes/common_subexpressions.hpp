@@ -36,19 +36,19 @@ Graph eliminate_common_subexpressions(const Graph& graph);
 class EqualScalars {
  public:
   /// For each of the scalars that are compared, the first one of its group that is equal to it.
-  using Pattern = boost::container::small_vector<std::uint8_t, 32>;
+  using EqualityClasses = boost::container::small_vector<std::uint8_t, 32>;
 
   /// Scalars in `vary` are never merged.
   explicit EqualScalars(const Graph& graph, const std::set<std::uint32_t>& vary = {});
   /// Whether equal scalars never save work, as in almost every graph.
-  bool none() const noexcept { return compared_.empty(); }
-  Pattern pattern(const Scalar* scalars) const;
-  static bool all_differ(const Pattern& pattern) noexcept;
+  bool is_trivial() const noexcept { return compared_.empty(); }
+  EqualityClasses pattern(const Scalar* scalars) const;
+  static bool all_differ(const EqualityClasses& pattern) noexcept;
   /// Whether scalars that are equal in `assumed` are also equal in `pattern`.
-  static bool holds(const Pattern& assumed, const Pattern& pattern) noexcept;
+  static bool holds(const EqualityClasses& assumed, const EqualityClasses& pattern) noexcept;
   /// The graph in which calls, reductions, products and gathers that are equal for these scalars are merged; nullopt if
   /// there are none. Cheap operations are not merged, and are contracted to fma as before.
-  std::optional<Graph> merged(const Graph& graph, const Pattern& pattern) const;
+  std::optional<Graph> merged(const Graph& graph, const EqualityClasses& pattern) const;
 
  private:
   struct Compared {

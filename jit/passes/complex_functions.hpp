@@ -281,7 +281,7 @@ inline Complex atan(const Complex& a) { return turned_back(atanh(turned(a))); }
 
 // ---- Powers
 
-/// A number beside tensors, converted or not.
+/// Whether the term is a scalar or a constant, possibly cast.
 inline bool is_number(Term t) {
   const Node* n = &(*t.graph)[t.operand];
   while (n->op == Op::cast) n = &(*t.graph)[t.graph->operands(*n)[0]];
@@ -289,7 +289,7 @@ inline bool is_number(Term t) {
 }
 
 /// Like PyTorch, computes some exponents as products, roots and quotients.
-inline Complex pow_of_number(const Complex& a, Term b, const Complex& otherwise) {
+inline Complex pow_of_number(const Complex& a, Term b, const Complex& fallback) {
   const Term size = abs(b), inverse = b < b.number(0);
   const Complex square = a * a;
   Complex power = a;
@@ -302,7 +302,7 @@ inline Complex pow_of_number(const Complex& a, Term b, const Complex& otherwise)
   choose(b == b.number(3), square * a);
   choose(size == b.number(0.5), sqrt(a));
   power = select(Complex(inverse), Complex(b.number(1)) / power, power);
-  return select(Complex(known), power, otherwise);
+  return select(Complex(known), power, fallback);
 }
 
 /// e^(b log(a)); for a base of 0: 1 if the exponent is 0, else 0 if the exponent's real part is positive.

@@ -53,9 +53,9 @@ bool meets_complex(const Graph& graph, const Node& n) {
          std::ranges::any_of(graph.operands(n), [&](Operand o) { return is_complex(graph[o].dtype); });
 }
 
-class Splitting {
+class ComplexLowering {
  public:
-  Splitting(const Graph& graph, bool keeps_shapes) : graph_(graph), keeps_shapes_(keeps_shapes) {
+  ComplexLowering(const Graph& graph, bool keeps_shapes) : graph_(graph), keeps_shapes_(keeps_shapes) {
     values_.reserve(graph.nodes().size());
     out_.reserve(4 * graph.nodes().size(), 8 * graph.all_operands().size());
   }
@@ -127,7 +127,7 @@ class Splitting {
   }
   Term in_shape_of(Term part, Term other) {
     if (!keeps_shapes_) return part;
-    const auto has_own_shape = [&](NodeId id) { return is_reshaping(out_.nodes()[static_cast<std::size_t>(id)].op); };
+    const auto has_own_shape = [&](NodeId id) { return changes_shape(out_.nodes()[static_cast<std::size_t>(id)].op); };
     std::vector<NodeId> there = shape_sources(out_, part.operand.node, seen_, has_own_shape);
     for (const NodeId source : shape_sources(out_, other.operand.node, seen_, has_own_shape)) {
       if (std::ranges::find(there, source) != there.end()) continue;
@@ -173,9 +173,9 @@ class Splitting {
 
 }  // namespace
 
-Graph with_complex_parts(const Graph& graph, bool keeps_shapes) {
+Graph lower_complex(const Graph& graph, bool keeps_shapes) {
   const bool any = std::ranges::any_of(graph.nodes(), [&](const Node& n) { return meets_complex(graph, n); });
-  return any ? Splitting(graph, keeps_shapes || reshapes(graph)).run() : graph;
+  return any ? ComplexLowering(graph, keeps_shapes || depends_on_shapes(graph)).run() : graph;
 }
 
 }  // namespace sinter::inline v1::jit

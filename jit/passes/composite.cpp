@@ -23,7 +23,7 @@ Term expansion(Op op, [[maybe_unused]] Term a, [[maybe_unused]] Term b, [[maybe_
   }
 }
 
-/// The same for a composite reduction.
+/// The body of a composite reduction.
 Term reduction_expansion(const Node& n, Term a, Term b, const Constants& T) {
   const Reducer along(ReduceAxes::of(n.attribute), T);
   const auto sum = [&](Term x) { return along.sum(x); };
@@ -66,13 +66,13 @@ Graph expand_composites(const Graph& graph, Composites which) {
 Graph expand_composites(const Graph& graph, bool (*expands)(Op)) {
   Graph out;
   out.reserve(2 * graph.nodes().size(), 2 * graph.all_operands().size());
-  std::vector<Operand> moved, operands;
-  moved.reserve(graph.nodes().size());
+  std::vector<Operand> remap, operands;
+  remap.reserve(graph.nodes().size());
   for (const Node& n : graph.nodes()) {
     operands.clear();
-    for (Operand o : graph.operands(n)) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
+    for (Operand o : graph.operands(n)) operands.push_back(remap[static_cast<std::size_t>(o.node)]);
     if (!is_composite(n.op) || !expands(n.op)) {
-      moved.push_back(out.node(n.op, n.dtype, operands, n.attribute));
+      remap.push_back(out.node(n.op, n.dtype, operands, n.attribute));
       continue;
     }
     const auto term = [&](std::size_t i) { return terms::Term{&out, operands[std::min(i, operands.size() - 1)]}; };
@@ -80,11 +80,11 @@ Graph expand_composites(const Graph& graph, bool (*expands)(Op)) {
     const terms::Term expanded = is_reduction(n.op)
                                      ? terms::reduction_expansion(n, term(0), term(1), numbers)
                                      : terms::expansion(n.op, term(0), term(1), term(2), term(3), term(4), numbers);
-    moved.push_back(expanded.operand);
-    if (out[moved.back()].dtype != n.dtype)
+    remap.push_back(expanded.operand);
+    if (out[remap.back()].dtype != n.dtype)
       throw Error(std::string(name(n.op)) + " expands to a dtype other than its rule's");
   }
-  for (Operand o : graph.outputs()) out.output(moved[static_cast<std::size_t>(o.node)]);
+  for (Operand o : graph.outputs()) out.output(remap[static_cast<std::size_t>(o.node)]);
   return out;
 }
 

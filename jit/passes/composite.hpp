@@ -7,10 +7,10 @@ namespace sinter::inline v1::jit {
 /// Which composite operations: all, those that use the limits of their dtype, or those that reduce.
 enum class Composites { All, WithLimits, Reductions };
 
-/// The same values without these composite operations. Each is replaced by the operations of its body; subexpressions
+/// Lowers these composite operations. Each is replaced by the operations of its body; subexpressions
 /// that the body repeats stay repeated until simplify() merges them.
 Graph expand_composites(const Graph& graph, Composites which = Composites::All);
-/// The same for the composite operations for which `expands` holds.
+/// Lowers the composite operations for which `expands` holds.
 Graph expand_composites(const Graph& graph, bool (*expands)(Op));
 
 }  // namespace sinter::inline v1::jit

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "../graph/scalar_use.hpp"
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 
 namespace sinter::inline v1::jit {
 
 namespace {
 
 /// Like elementwise selection, amax and amin return one of their operands.
-bool selects(Op op) noexcept { return has(op, Selects) || op == Op::amax || op == Op::amin; }
+bool selects(Op op) noexcept { return has(op, ReturnsOperand) || op == Op::amax || op == Op::amin; }
 
 std::uint64_t limit_bits(DType stored, bool upper) noexcept {
   const int bits = 8 * static_cast<int>(size_of(stored));
@@ -21,9 +21,9 @@ std::uint64_t limit_bits(DType stored, bool upper) noexcept {
   return static_cast<std::uint32_t>(upper ? most : -most - 1);
 }
 
-class Carrying {
+class ComputeDtypeLowering {
  public:
-  explicit Carrying(const Graph& graph) : graph_(graph) {
+  explicit ComputeDtypeLowering(const Graph& graph) : graph_(graph) {
     values_.reserve(graph.nodes().size());
     out_.reserve(2 * graph.nodes().size(), 2 * graph.all_operands().size());
   }
@@ -120,7 +120,7 @@ class Carrying {
     bool all_exact = true;
     for (std::size_t i = 0; i < n.arity; ++i) {
       const Operand o = graph_.operands(n)[i];
-      operands[i] = has(n.op, LowBits) ? at(o).value : seen(o, n.dtype);
+      operands[i] = has(n.op, TruncationSafe) ? at(o).value : seen(o, n.dtype);
       all_exact &= at(o).exact;
     }
     const Operand value = out_.node(n.op, compute_dtype(n.dtype), std::span(operands).first(n.arity), n.attribute);
@@ -134,14 +134,14 @@ class Carrying {
 
 }  // namespace
 
-Graph with_compute_dtypes(const Graph& graph) {
+Graph lower_compute_dtypes(const Graph& graph) {
   const auto is_computed = [&](const Node& n) {
     if (n.op == Op::load) return true;
     if (n.op == Op::cast) return has_conversion(graph[graph.operands(n)[0]].dtype, n.dtype);
     const auto carries_itself = [&](Operand o) { return !is_stored_only(graph[o].dtype); };
     return n.arity == 0 || (!is_stored_only(n.dtype) && std::ranges::all_of(graph.operands(n), carries_itself));
   };
-  return std::ranges::all_of(graph.nodes(), is_computed) ? graph : Carrying(graph).run();
+  return std::ranges::all_of(graph.nodes(), is_computed) ? graph : ComputeDtypeLowering(graph).run();
 }
 
 }  // namespace sinter::inline v1::jit

@@ -7,7 +7,7 @@ namespace sinter::inline v1::jit {
 /// The graph with int8, half and similar dtypes only in leaves, outputs and conversions. Floats are rounded to their
 /// dtype when they are stored, by explicit casts, and as operands of operations whose result is not a float
 /// (comparisons, isinf, conversions to integers), not between operations. Integers wrap as if each operation did.
-Graph with_compute_dtypes(const Graph& graph);
+Graph lower_compute_dtypes(const Graph& graph);
 
 /// Whether executors convert one dtype to another in one step: 16-bit floats only to and from float32, narrow integers
 /// to every compute dtype.

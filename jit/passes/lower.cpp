@@ -9,8 +9,8 @@ namespace sinter::inline v1::jit {
 /// Bodies are computed in the compute dtype, so that their constants are not rounded to half; only those that use the
 /// limits of their dtype are expanded before.
 Graph lower(const Graph& graph, bool keeps_shapes) {
-  const Graph real = with_complex_parts(graph, keeps_shapes);
-  return expand_composites(with_compute_dtypes(expand_composites(real, Composites::WithLimits)), Composites::All);
+  const Graph real = lower_complex(graph, keeps_shapes);
+  return expand_composites(lower_compute_dtypes(expand_composites(real, Composites::WithLimits)), Composites::All);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -4,7 +4,7 @@
 
 namespace sinter::inline v1::jit {
 
-/// The same values from the operations and dtypes that executors implement. Leaves, scalars and outputs keep their
+/// Lowers a graph to the operations and dtypes that executors implement. Leaves, scalars and outputs keep their
 /// dtypes, and leaves and scalars their numbers. With `keeps_shapes`, or if the graph reshapes, the parts of a complex
 /// value have its shape.
 Graph lower(const Graph& graph, bool keeps_shapes = false);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "../graph/scalar_use.hpp"
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 #include "compute_dtypes.hpp"
 #include "simplify.hpp"
 
@@ -183,11 +183,11 @@ class Rewrite {
   }
 
   Simpler where() {
-    const Operand then = operands_[1], otherwise = operands_[2];
-    if (then == otherwise || b_.is(x_, 1)) return then;
-    if (b_.is(x_, 0)) return otherwise;
-    if (b_[x_].op == Op::logical_not) return b_.make(Op::where, dtype_, {b_.operand(x_, 0), otherwise, then});
-    return is_bool_ && b_.is(then, 1) && b_.is(otherwise, 0) ? Simpler(x_) : std::nullopt;
+    const Operand then = operands_[1], fallback = operands_[2];
+    if (then == fallback || b_.is(x_, 1)) return then;
+    if (b_.is(x_, 0)) return fallback;
+    if (b_[x_].op == Op::logical_not) return b_.make(Op::where, dtype_, {b_.operand(x_, 0), fallback, then});
+    return is_bool_ && b_.is(then, 1) && b_.is(fallback, 0) ? Simpler(x_) : std::nullopt;
   }
 
   /// On bools, the bitwise operations are the logical ones.

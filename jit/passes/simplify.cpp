@@ -7,7 +7,7 @@
 
 #include <runtime/environment.hpp>
 #include "../infer/shapes.hpp"
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 #include "fold.hpp"
 #include "lower.hpp"
 
@@ -41,15 +41,15 @@ Graph without_dead_nodes(const Graph& graph) {
 /// If shapes follow from a graph's nodes, as in one that reduces, a simplified value must keep the shape of the value
 /// that it replaces. For each value, tracks the operands whose shapes it may have lost; where the shape matters,
 /// `broadcast_like` restores them.
-class Shapes {
+class ShapePreserver {
  public:
-  Shapes(Builder& to, bool matter) : to_(to), matter_(matter) {}
+  ShapePreserver(Builder& to, bool matter) : to_(to), matter_(matter) {}
 
   /// Records the next node of the old graph, which `made` replaces; its operands were `from` in the old graph and are
   /// `operands` in the new one.
   void add(const Node& n, std::span<const Operand> from, std::span<const Operand> operands, Operand made) {
     int lost = nothing;
-    if (matter_ && !is_reshaping(n.op))
+    if (matter_ && !changes_shape(n.op))
       for (std::size_t i = 0; i < operands.size(); ++i) {
         lost = united(lost, lost_[static_cast<std::size_t>(from[i].node)]);
         if (!covers(made, operands[i], 2)) lost = united(lost, new_set({operands[i]}));
@@ -61,7 +61,7 @@ class Shapes {
   Operand keep(Operand value, Operand made) {
     if (!matter_ || lost_[static_cast<std::size_t>(value.node)] == nothing) return made;
     const auto has_own_shape = [&](NodeId id) {
-      return is_reshaping(to_.graph().nodes()[static_cast<std::size_t>(id)].op);
+      return changes_shape(to_.graph().nodes()[static_cast<std::size_t>(id)].op);
     };
     std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, has_own_shape);
     for (const Operand witness : sets_[static_cast<std::size_t>(lost_[static_cast<std::size_t>(value.node)])])
@@ -83,10 +83,10 @@ class Shapes {
   /// Whether the shape of `made` provably covers that of `o`, looking at most `depth` operations deep.
   bool covers(Operand made, Operand o, int depth) const {
     if (made == o || !has_shape(o)) return true;
-    if (depth == 0 || is_reshaping(to_[made].op)) return false;
+    if (depth == 0 || changes_shape(to_[made].op)) return false;
     const auto inside = to_.graph().operands(to_[made]), parts = to_.graph().operands(to_[o]);
     return std::ranges::any_of(inside, [&](Operand p) { return covers(p, o, depth - 1); }) ||
-           (!is_reshaping(to_[o].op) && !parts.empty() &&
+           (!changes_shape(to_[o].op) && !parts.empty() &&
             std::ranges::all_of(parts, [&](Operand p) { return covers(made, p, depth - 1); }));
   }
   int united(int a, int b) {
@@ -113,19 +113,19 @@ template <class Make>
 Graph rebuild(const Graph& graph, bool keeps_shapes, Make make) {
   Builder builder;
   builder.reserve(graph.nodes().size());
-  std::vector<Operand> moved, operands;
-  moved.reserve(graph.nodes().size());
-  Shapes shapes(builder, keeps_shapes);
+  std::vector<Operand> remap, operands;
+  remap.reserve(graph.nodes().size());
+  ShapePreserver shapes(builder, keeps_shapes);
   for (const Node& n : graph.nodes()) {
     operands.clear();
     const auto from = graph.operands(n);
-    for (Operand o : from) operands.push_back(moved[static_cast<std::size_t>(o.node)]);
-    if (is_reshaping(n.op))
+    for (Operand o : from) operands.push_back(remap[static_cast<std::size_t>(o.node)]);
+    if (changes_shape(n.op))
       for (std::size_t i = 0; i < operands.size(); ++i) operands[i] = shapes.keep(from[i], operands[i]);
-    moved.push_back(make(builder, n, operands));
-    shapes.add(n, from, operands, moved.back());
+    remap.push_back(make(builder, n, operands));
+    shapes.add(n, from, operands, remap.back());
   }
-  for (Operand o : graph.outputs()) builder.graph().output(shapes.keep(o, moved[static_cast<std::size_t>(o.node)]));
+  for (Operand o : graph.outputs()) builder.graph().output(shapes.keep(o, remap[static_cast<std::size_t>(o.node)]));
   return without_dead_nodes(builder.graph());
 }
 
@@ -179,37 +179,37 @@ std::size_t Builder::KeyHash::operator()(const Key& key) const noexcept {
   return XXH3_64bits(&key, sizeof key);
 }
 
-Operand Builder::unique(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
+Operand Builder::intern(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
   Key key{op, dtype, static_cast<std::uint16_t>(operands.size()), 0, attribute, {}};
   std::ranges::copy(operands, key.operands.begin());
   if (commutes(op) && key.operands[1].node < key.operands[0].node) std::swap(key.operands[0], key.operands[1]);
-  const auto [place, is_new] = known_.try_emplace(key);
+  const auto [place, is_new] = interned_.try_emplace(key);
   if (is_new) place->second = graph_.node(op, dtype, operands, attribute);
   return place->second;
 }
 
 Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attribute) {
-  if (operands.empty()) return unique(op, dtype, {}, attribute);
+  if (operands.empty()) return intern(op, dtype, {}, attribute);
   // rewrite() may grow the graph, which may own the operands' memory.
   std::array<Operand, max_arity> copy;
   std::ranges::copy(operands, copy.begin());
   operands = Operands(copy).first(operands.size());
   if (const auto simpler = rewrite(*this, op, dtype, operands)) return *simpler;
   const Node& last = graph_[operands.back()];
-  const bool divides = has(op, Divides) && category(last.dtype) != Category::Float && last.attribute == 0;
-  const bool faults = divides || has(op, Indexes);
+  const bool divides = has(op, FaultsOnZeroDivisor) && category(last.dtype) != Category::Float && last.attribute == 0;
+  const bool faults = divides || has(op, BoundsChecked);
   if (!faults && !is_complex(dtype) && !is_reduction(op) && op != Op::broadcast_like &&
       std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
     std::array<Value, max_arity> values;
     std::ranges::transform(operands, values.begin(),
                            [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
-    return unique(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
+    return intern(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
   }
-  return unique(op, dtype, operands, is_reshaping(op) ? attribute : 0);
+  return intern(op, dtype, operands, changes_shape(op) ? attribute : 0);
 }
 
 Graph simplify(const Graph& graph, bool keeps_shapes) {
-  keeps_shapes |= reshapes(graph);
+  keeps_shapes |= depends_on_shapes(graph);
   Graph once =
       rebuild(lower(graph, keeps_shapes), keeps_shapes, [](Builder& b, const Node& n, Builder::Operands operands) {
         return b.make(n.op, n.dtype, operands, n.attribute);

@@ -34,7 +34,7 @@ class Builder {
   Graph& graph() noexcept { return graph_; }
   void reserve(std::size_t nodes) {
     graph_.reserve(nodes, 2 * nodes);
-    known_.reserve(nodes);
+    interned_.reserve(nodes);
   }
 
  private:
@@ -54,10 +54,10 @@ class Builder {
   static std::uint64_t bits_of(DType dtype, double value) noexcept {
     return convert_bits(std::bit_cast<std::uint64_t>(value), DType::Float64, dtype);
   }
-  Operand unique(Op op, DType dtype, Operands operands, std::uint64_t attribute);
+  Operand intern(Op op, DType dtype, Operands operands, std::uint64_t attribute);
 
   Graph graph_;
-  std::unordered_map<Key, Operand, KeyHash> known_;
+  std::unordered_map<Key, Operand, KeyHash> interned_;
 };
 
 /// A simpler value that equals the operation for every input, including NaN, infinities and -0; the sign and payload of

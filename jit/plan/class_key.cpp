@@ -16,7 +16,7 @@ constexpr int register_budget = 128;
 constexpr int compile_budget = 1200;
 
 /// What an operation on one element adds to it.
-int compile_cost(Op op) noexcept { return has(op, LargeCode) ? 40 : is_function(op) ? 4 : 1; }
+int compile_cost(Op op) noexcept { return has(op, SlowToCompile) ? 40 : is_function(op) ? 4 : 1; }
 
 int vector_width_for(const KernelTraits& traits, const Graph& graph) {
   std::size_t widest = 1;
@@ -52,7 +52,7 @@ bool is_narrow(const LoopNest& nest, const NestOperand& o) noexcept {
 
 /// The layout of an operand over a nest of several dims.
 struct NestLayout {
-  Pattern pattern;
+  AccessPattern pattern;
   std::int64_t outer_bits;  // of all strides except the innermost one
   bool within;              // no stride is larger than a contiguous operand's, so offsets are below the nest's numel
 };
@@ -68,9 +68,9 @@ NestLayout layout_of(const LoopNest& nest, const NestOperand& o, const std::int6
     within &= static_cast<std::uint64_t>(o.strides[d]) <= static_cast<std::uint64_t>(steps[d]);
   }
   switch (o.strides[inner]) {
-    case 1: return {differs ? Pattern::InnerContiguous : Pattern::Contiguous, outer_bits, within};
-    case 0: return {outer_bits ? Pattern::InnerBroadcast : Pattern::Uniform, outer_bits, within};
-    default: return {Pattern::Strided, outer_bits, within};
+    case 1: return {differs ? AccessPattern::InnerContiguous : AccessPattern::Contiguous, outer_bits, within};
+    case 0: return {outer_bits ? AccessPattern::InnerBroadcast : AccessPattern::Uniform, outer_bits, within};
+    default: return {AccessPattern::Strided, outer_bits, within};
   }
 }
 
@@ -86,13 +86,13 @@ KernelTraits::KernelTraits(const Kernel& kernel)
       operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::iota, 0, n.op == Op::array};
   if (kernel.rows) {
     for (std::size_t k = 0; k < operands.size(); ++k)
-      operands[k].per_row = kernel.rows->indexing[k] != Indexing::Domain;
+      operands[k].per_row = kernel.rows->axis_mapping[k] != AxisMapping::Domain;
     for (const std::uint32_t k : kernel.arrays) operands[k].per_row = true;
     rows.emplace(kernel);
   }
   vector_width = vector_width_for(*this, graph);
   for (Access& o : operands)
-    o.misalignment = o.memory && !o.array ? static_cast<std::uintptr_t>(vector_width) * size_of(o.dtype) - 1 : 0;
+    o.alignment_mask = o.memory && !o.array ? static_cast<std::uintptr_t>(vector_width) * size_of(o.dtype) - 1 : 0;
 }
 
 KernelClass ClassKey::decode(std::size_t operands) const {
@@ -143,7 +143,7 @@ ClassKey classify_contiguous(const KernelTraits& traits, const LoopNest& nest, b
   ClassKey key;
   std::uintptr_t misaligned = 0;
   for (std::size_t k = 0; k < nest.operands.size(); ++k)
-    misaligned |= reinterpret_cast<std::uintptr_t>(nest.operands[k].data) & traits.operands[k].misalignment;
+    misaligned |= reinterpret_cast<std::uintptr_t>(nest.operands[k].data) & traits.operands[k].alignment_mask;
   key.set_contiguous(nest.operands.size());
   key.set_head(1, misaligned ? 1 : traits.vector_width, nest.numel >= narrow_limit, aliased);
   return key;
@@ -157,12 +157,14 @@ ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool al
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
     const NestOperand& o = nest.operands[k];
     const std::int64_t stride = o.strides[0];
-    const Pattern p = stride == 1 ? Pattern::Contiguous : stride == 0 ? Pattern::Uniform : Pattern::Strided;
+    const AccessPattern p = stride == 1   ? AccessPattern::Contiguous
+                            : stride == 0 ? AccessPattern::Uniform
+                                          : AccessPattern::Strided;
     key.set_pattern(k, p);
-    if (p == Pattern::Contiguous)
-      misaligned |= reinterpret_cast<std::uintptr_t>(o.data) & traits.operands[k].misalignment;
-    if (p == Pattern::Strided && !wide) wide = !is_narrow(nest, o);
-    scattered |= p != Pattern::Contiguous && static_cast<int>(k) < nest.outputs;
+    if (p == AccessPattern::Contiguous)
+      misaligned |= reinterpret_cast<std::uintptr_t>(o.data) & traits.operands[k].alignment_mask;
+    if (p == AccessPattern::Strided && !wide) wide = !is_narrow(nest, o);
+    scattered |= p != AccessPattern::Contiguous && static_cast<int>(k) < nest.outputs;
   }
   key.set_head(1, misaligned || scattered ? 1 : traits.vector_width, wide, aliased);
   return key;
@@ -184,10 +186,10 @@ ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool
     const NestOperand& o = nest.operands[k];
     const auto [pattern, outer_bits, within] = layout_of(nest, o, steps);
     key.set_pattern(k, pattern);
-    const std::uintptr_t misalignment = traits.operands[k].misalignment;
-    if (pattern == Pattern::Contiguous || pattern == Pattern::InnerContiguous)
-      misaligned |= static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(o.data) & misalignment) |
-                    (misalignment ? outer_bits & (traits.vector_width - 1) : 0);
+    const std::uintptr_t alignment_mask = traits.operands[k].alignment_mask;
+    if (pattern == AccessPattern::Contiguous || pattern == AccessPattern::InnerContiguous)
+      misaligned |= static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(o.data) & alignment_mask) |
+                    (alignment_mask ? outer_bits & (traits.vector_width - 1) : 0);
     else
       misaligned |= static_cast<int>(k) < nest.outputs;  // vectors are not scattered
     if (!within && !wide) wide = !is_narrow(nest, o);
@@ -222,24 +224,24 @@ void choose_tile(const KernelTraits& traits, const LoopNest& nest, ClassKey& key
   const int width = std::min(key.vector_width(), 4), inner = nest.ndim - 1;
   int dim = -1, tiled = 0;
   for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k) {
-    if (traits.operands[k].array || key.pattern(k) == Pattern::Uniform) continue;
+    if (traits.operands[k].array || key.pattern(k) == AccessPattern::Uniform) continue;
     ++tiled;
-    if (key.pattern(k) != Pattern::Strided || !traits.operands[k].memory) continue;
+    if (key.pattern(k) != AccessPattern::Strided || !traits.operands[k].memory) continue;
     const NestOperand& o = nest.operands[k];
     const int transposed = transposed_dim(nest, o);
     if (transposed < 0 || (dim >= 0 && transposed != dim)) continue;
     if (!is_aligned(nest, o, transposed, width, size_of(traits.operands[k].dtype))) continue;
     dim = transposed;
-    key.replace_pattern(k, Pattern::Transposed);
+    key.replace_pattern(k, AccessPattern::Transposed);
   }
   if (dim < 0) return;
   const bool fits = nest.extents[inner] % (warp_tiles_inner * width) == 0 &&
                     nest.extents[dim] % (warp_tiles_tile_dim * width) == 0 && nest.numel >= min_tiled_elements;
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
     if (!fits || tiled > max_tiled_inputs) {
-      if (key.pattern(k) == Pattern::Transposed) key.replace_pattern(k, Pattern::Strided);
-    } else if (key.pattern(k) == Pattern::Contiguous) {
-      key.replace_pattern(k, Pattern::InnerContiguous);  // rows of tiles are not adjacent
+      if (key.pattern(k) == AccessPattern::Transposed) key.replace_pattern(k, AccessPattern::Strided);
+    } else if (key.pattern(k) == AccessPattern::Contiguous) {
+      key.replace_pattern(k, AccessPattern::InnerContiguous);  // rows of tiles are not adjacent
     }
   }
   if (fits && tiled <= max_tiled_inputs) key.set_tile(dim, width);
@@ -256,7 +258,7 @@ ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased
 KernelClass generic_class(const KernelTraits& traits) {
   KernelClass c{max_ndim, 1, true, true, {}};
   for (const KernelTraits::Access& o : traits.operands)
-    c.patterns.push_back(o.array || o.per_row ? Pattern::Uniform : Pattern::Strided);
+    c.patterns.push_back(o.array || o.per_row ? AccessPattern::Uniform : AccessPattern::Strided);
   if (!traits.rows) return c;
   c.ndim = 2 * max_ndim;
   c.reduced = max_ndim;

@@ -1,4 +1,5 @@
-// What of an evaluation is fixed in a kernel's text. Everything else - values, extents, strides - is a parameter.
+// The properties of an evaluation that a kernel's text is specialized for. Everything else - values, extents, strides -
+// is a parameter.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace sinter::inline v1::jit {
 inline constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
 
 /// The layout of an operand over the loop nest.
-enum class Pattern : std::uint8_t {
+enum class AccessPattern : std::uint8_t {
   Contiguous,       // through the whole nest
   Uniform,          // one element for all
   InnerContiguous,  // contiguous along the innermost dim
@@ -26,13 +27,13 @@ enum class Pattern : std::uint8_t {
 };
 
 /// Strides that a kernel over `ndim` dims receives of an operand.
-constexpr int stride_count(Pattern p, int ndim) noexcept {
-  return p == Pattern::Strided || p == Pattern::Transposed               ? ndim
-         : p == Pattern::InnerContiguous || p == Pattern::InnerBroadcast ? ndim - 1
-                                                                         : 0;
+constexpr int stride_count(AccessPattern p, int ndim) noexcept {
+  return p == AccessPattern::Strided || p == AccessPattern::Transposed               ? ndim
+         : p == AccessPattern::InnerContiguous || p == AccessPattern::InnerBroadcast ? ndim - 1
+                                                                                     : 0;
 }
 
-/// What a lowering needs to know beside the graph.
+/// What a lowering needs to know besides the graph.
 ///
 /// The kernel's parameters are 8-byte words: where it may fault, the address of the device's fault word; pointers to
 /// the outputs and inputs; the number of elements; from the innermost dim to the second, its extent (over extent_step)
@@ -47,13 +48,13 @@ constexpr int stride_count(Pattern p, int ndim) noexcept {
 /// along the rows' dims and along reduced ones (reduced_strides).
 struct KernelClass {
   int ndim = 1;
-  int vector_width = 1;           // elements that a thread loads and computes together
-  bool wide = false;              // 64-bit indices
-  bool aliased = false;           // an input may share memory with an output
-  std::vector<Pattern> patterns;  // outputs, then inputs
-  int reduced = 0;                // the number of reduced dims, in a kernel that reduces; its patterns are along a row
-  RowConfig rows = {};            // or, if row_per_element, across rows; Uniform: one element for a row
-  int tile_dim = -1;  // if an input is transposed: a thread processes a square tile of this dim and the innermost one
+  int vector_width = 1;                 // elements that a thread loads and computes together
+  bool wide = false;                    // 64-bit indices
+  bool aliased = false;                 // an input may share memory with an output
+  std::vector<AccessPattern> patterns;  // outputs, then inputs
+  int reduced = 0;      // the number of reduced dims, in a kernel that reduces; its patterns are along a row
+  RowConfig rows = {};  // or, if row_per_element, across rows; Uniform: one element for a row
+  int tile_dim = -1;    // if an input is transposed: a thread processes a square tile of this dim and the innermost one
 
   constexpr bool is_tiled() const noexcept { return tile_dim >= 0; }
 };
@@ -69,9 +70,11 @@ constexpr int extent_step(const KernelClass& c, int dim) noexcept {
                              : 1;
 }
 
-/// Strides along reduced dims that a kernel of the class receives of an operand.
-constexpr int reduced_strides(const KernelClass& c, Pattern p) noexcept {
-  return p == Pattern::Uniform ? 0 : p == Pattern::Contiguous && !c.rows.row_per_element ? c.reduced - 1 : c.reduced;
+/// How many strides of an operand along reduced dims are passed to a kernel of the class.
+constexpr int reduced_strides(const KernelClass& c, AccessPattern p) noexcept {
+  return p == AccessPattern::Uniform                                 ? 0
+         : p == AccessPattern::Contiguous && !c.rows.row_per_element ? c.reduced - 1
+                                                                     : c.reduced;
 }
 
 /// A KernelClass in comparable form. Kernels with more operands than it holds always run as their generic class.
@@ -84,12 +87,12 @@ class ClassKey {
   }
   /// After set_head.
   void set_rows(const RowConfig& t, int reduced) noexcept;
-  void set_pattern(std::size_t operand, Pattern p) noexcept {
+  void set_pattern(std::size_t operand, AccessPattern p) noexcept {
     const std::size_t word = 1 + operand / 16;
     if (operand % 16 == 0) words_[word] = 0;
     words_[word] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
   }
-  void replace_pattern(std::size_t operand, Pattern p) noexcept {
+  void replace_pattern(std::size_t operand, AccessPattern p) noexcept {
     words_[1 + operand / 16] &= ~(std::uint64_t{15} << operand % 16 * 4);
     words_[1 + operand / 16] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
   }
@@ -101,11 +104,11 @@ class ClassKey {
   int tile_dim() const noexcept { return static_cast<int>(words_[0] >> tile_at & 15) - 1; }
   /// All operands are contiguous.
   void set_contiguous(std::size_t operands) noexcept {
-    static_assert(static_cast<int>(Pattern::Contiguous) == 0);
+    static_assert(static_cast<int>(AccessPattern::Contiguous) == 0);
     for (std::size_t word = 1; word <= (operands + 15) / 16; ++word) words_[word] = 0;
   }
-  Pattern pattern(std::size_t operand) const noexcept {
-    return static_cast<Pattern>(words_[1 + operand / 16] >> operand % 16 * 4 & 15);
+  AccessPattern pattern(std::size_t operand) const noexcept {
+    return static_cast<AccessPattern>(words_[1 + operand / 16] >> operand % 16 * 4 & 15);
   }
   int ndim() const noexcept { return static_cast<int>(words_[0] & 0xFF); }
   int vector_width() const noexcept { return static_cast<int>(words_[0] >> 8 & 0xFF); }
@@ -128,10 +131,10 @@ class ClassKey {
 struct KernelTraits {
   struct Access {
     DType dtype;
-    bool memory;                  // false for iotas, whose elements are computed
-    std::uintptr_t misalignment;  // bits of an address that must be 0 for vectors; none where there are no vectors
-    bool array = false;           // gathered from
-    bool per_row = false;         // one element for each row
+    bool memory;                    // false for iotas, whose elements are computed
+    std::uintptr_t alignment_mask;  // bits of an address that must be 0 for vectors; none where there are no vectors
+    bool array = false;             // gathered from
+    bool per_row = false;           // one element for each row
   };
   explicit KernelTraits(const Kernel& kernel);
 
@@ -145,10 +148,11 @@ struct KernelTraits {
 /// The narrowest class that holds the nest, without tiles. `aliased`: an input is the same memory as an output.
 ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
-/// The same; tiled if an input is transposed relative to the outputs and the extents allow it.
+/// The narrowest class that holds the nest; tiled if an input is transposed relative to the outputs and the extents
+/// allow it.
 ClassKey classify(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
-/// The same for a kernel that reduces.
+/// The narrowest class of a kernel that reduces.
 ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;
 
 /// The class that holds every nest: any number of dims, any strides, 64-bit, aliased.

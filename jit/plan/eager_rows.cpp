@@ -60,7 +60,8 @@ class EagerRows {
     graph.output(known || node(id).arity == 0 ? import(graph, leaves, id)
                                               : graph.node(node(id).op, node(id).dtype, operands, node(id).attribute));
     Graph lowered = lower(graph);
-    Plan part = reshapes(lowered) ? schedule_rows(std::move(lowered), leaves.shapes) : schedule(std::move(lowered));
+    Plan part =
+        depends_on_shapes(lowered) ? schedule_rows(std::move(lowered), leaves.shapes) : schedule(std::move(lowered));
     plan_.append(std::move(part), leaves, {&slot, 1});
   }
 

@@ -7,7 +7,7 @@
 namespace sinter::inline v1::jit {
 
 std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noexcept {
-  if (!has(node.op, Divides)) return std::nullopt;
+  if (!has(node.op, FaultsOnZeroDivisor)) return std::nullopt;
   const Operand divisor = graph.operands(node)[1];
   if (category(graph[divisor].dtype) == Category::Float) return std::nullopt;
   if (graph[divisor].op == Op::constant && graph[divisor].attribute != 0) return std::nullopt;
@@ -18,7 +18,7 @@ Faults faults_of(const Graph& graph) noexcept {
   Faults faults;
   for (const Node& n : graph.nodes()) {
     faults.division_by_zero |= nonzero_operand(graph, n).has_value();
-    faults.index_out_of_range |= has(n.op, Indexes);
+    faults.index_out_of_range |= has(n.op, BoundsChecked);
   }
   return faults;
 }
@@ -38,11 +38,12 @@ std::string division_message(const Kernel& kernel) {
       operations, kernel.name);
 }
 
-std::string index_message(const Kernel& kernel, const RunFaults* met) {
+std::string index_message(const Kernel& kernel, const RunFaults* faults) {
   bool from_end = false;
-  for (const Node& n : kernel.graph.nodes()) from_end |= has(n.op, CountsFromEnd);
-  const std::string which = met ? fmt::format("index {} is out of range for {} positions", met->value, met->extent)
-                                : "an index is out of range";
+  for (const Node& n : kernel.graph.nodes()) from_end |= has(n.op, AllowsNegativeIndex);
+  const std::string which =
+      faults ? fmt::format("index {} is out of range for {} positions", faults->value, faults->extent)
+             : "an index is out of range";
   return fmt::format(
       "IndexError: {} ({} in kernel {}); position 0 was taken instead\n  Of n positions, indices are 0 to n - 1{}: "
       "look "
@@ -53,13 +54,13 @@ std::string index_message(const Kernel& kernel, const RunFaults* met) {
 
 }  // namespace
 
-std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* met) {
-  return fault == Fault::DivisionByZero ? division_message(kernel) : index_message(kernel, met);
+std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* faults) {
+  return fault == Fault::DivisionByZero ? division_message(kernel) : index_message(kernel, faults);
 }
 
-void throw_fault(const Kernel& kernel, const RunFaults& met) {
-  if (met.division_by_zero) throw Error(fault_message(kernel, Fault::DivisionByZero));
-  throw IndexError(fault_message(kernel, Fault::IndexOutOfRange, &met));
+void throw_fault(const Kernel& kernel, const RunFaults& faults) {
+  if (faults.division_by_zero) throw Error(fault_message(kernel, Fault::DivisionByZero));
+  throw IndexError(fault_message(kernel, Fault::IndexOutOfRange, &faults));
 }
 
 }  // namespace sinter::inline v1::jit

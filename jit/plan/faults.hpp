@@ -35,9 +35,9 @@ Faults faults_of(const Graph& graph) noexcept;
 
 /// The message: "ZeroDivisionError: an integer was divided by zero (remainder of int64 in kernel ...); ...", and what
 /// to do. `met` describes the position, if known.
-std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* met = nullptr);
+std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* faults = nullptr);
 
 /// Throws Error, or IndexError for a position out of range.
-[[noreturn]] void throw_fault(const Kernel& kernel, const RunFaults& met);
+[[noreturn]] void throw_fault(const Kernel& kernel, const RunFaults& faults);
 
 }  // namespace sinter::inline v1::jit

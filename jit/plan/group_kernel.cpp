@@ -29,30 +29,30 @@ class GroupKernel {
         slots_(slots),
         g_(g),
         group_(groups[g]),
-        closure_(groups.closure(groups.roots(g), static_cast<int>(g))),
-        fits_(groups.fits(closure_, g)) {
+        backward_slice_(groups.backward_slice(groups.roots(g), static_cast<int>(g))),
+        fits_(groups.fits(backward_slice_, g)) {
     kernel_.rows = Rows{group_.axes, {}, {}};
     for (const Space space : {in_domain, in_rows}) {
-      built_[space].resize(closure_.needed.size());
-      wanted_[space].resize(closure_.needed.size());
+      built_[space].resize(backward_slice_.needed.size());
+      wanted_[space].resize(backward_slice_.needed.size());
     }
     find_wanted();
   }
 
   Kernel build() {
-    for (const NodeId id : closure_.needed)
+    for (const NodeId id : backward_slice_.needed)
       for (const Space space : {in_domain, in_rows})
         if (wanted(space, id)) built(space, id) = value(id, space);
     for (const std::size_t output : group_.outputs) {
       const NodeId id = groups_.output(output);
-      store(id, indexing_of(id), {Slot::Kind::Output, static_cast<std::uint32_t>(output)});
+      store(id, axis_mapping_of(id), {Slot::Kind::Output, static_cast<std::uint32_t>(output)});
     }
-    for (const NodeId id : closure_.needed) {
+    for (const NodeId id : backward_slice_.needed) {
       if (!groups_.is_stored(id) || groups_.owner(id) != static_cast<int>(g_)) continue;
-      store(id, stored_indexing(id), slots_.add(id));
+      store(id, stored_axis_mapping(id), slots_.add(id));
     }
-    kernel_.rows->indexing.insert(kernel_.rows->indexing.end(), input_indexing_.begin(), input_indexing_.end());
-    for (const NodeId r : group_.reductions) give_shape(groups_.operand(r));
+    kernel_.rows->axis_mapping.insert(kernel_.rows->axis_mapping.end(), input_indexing_.begin(), input_indexing_.end());
+    for (const NodeId r : group_.reductions) add_domain_input(groups_.operand(r));
     for (std::size_t i = 0; i < kernel_.inputs.size(); ++i)
       if (kernel_.inputs[i].kind == Slot::Kind::Array)
         kernel_.arrays.push_back(static_cast<std::uint32_t>(kernel_.outputs.size() + i));
@@ -62,30 +62,32 @@ class GroupKernel {
 
  private:
   enum Space { in_domain, in_rows };
-  Operand& built(Space space, NodeId id) { return built_[space][closure_.place(id)]; }
+  Operand& built(Space space, NodeId id) { return built_[space][backward_slice_.place(id)]; }
 
-  std::vector<bool>::reference wanted(Space space, NodeId id) { return wanted_[space][closure_.place(id)]; }
+  std::vector<bool>::reference wanted(Space space, NodeId id) { return wanted_[space][backward_slice_.place(id)]; }
 
   bool is_own(NodeId id) const { return groups_.group_of(id) == static_cast<int>(g_); }
 
-  Indexing stored_indexing(NodeId id) const {
-    if (!is_own(id)) return indexing_of(id);
-    return ReduceAxes::of(groups_.node(id).attribute).keeps ? Indexing::Kept : Indexing::Rows;
+  AxisMapping stored_axis_mapping(NodeId id) const {
+    if (!is_own(id)) return axis_mapping_of(id);
+    return ReduceAxes::of(groups_.node(id).attribute).keeps ? AxisMapping::Kept : AxisMapping::Rows;
   }
-  Indexing indexing_of(NodeId output) const { return *groups_.indexing_of(output, fits_[closure_.place(output)], g_); }
-  static Space space_of(Indexing indexing) { return indexing == Indexing::Rows ? in_rows : in_domain; }
+  AxisMapping axis_mapping_of(NodeId output) const {
+    return *groups_.axis_mapping_of(output, fits_[backward_slice_.place(output)], g_);
+  }
+  static Space space_of(AxisMapping axis_mapping) { return axis_mapping == AxisMapping::Rows ? in_rows : in_domain; }
 
   /// Marks in which space each value is read: over the domain, or over rows only.
   void find_wanted() {
     for (const std::size_t output : group_.outputs) {
       const NodeId id = groups_.output(output);
-      wanted(space_of(indexing_of(id)), id) = true;
+      wanted(space_of(axis_mapping_of(id)), id) = true;
     }
     for (const NodeId id : group_.reductions) wanted(in_domain, id) = true;
-    for (const NodeId id : closure_.needed)
+    for (const NodeId id : backward_slice_.needed)
       if (groups_.is_stored(id) && !is_own(id) && groups_.owner(id) == static_cast<int>(g_))
-        wanted(space_of(indexing_of(id)), id) = true;
-    for (const NodeId id : closure_.needed | std::views::reverse)
+        wanted(space_of(axis_mapping_of(id)), id) = true;
+    for (const NodeId id : backward_slice_.needed | std::views::reverse)
       for (const Space space : {in_domain, in_rows})
         if (wanted(space, id) && (is_own(id) || !groups_.is_boundary(id, static_cast<int>(g_))))
           want_operands(id, space);
@@ -97,21 +99,21 @@ class GroupKernel {
   Operand value(NodeId id, Space space) {
     const Node& n = groups_.node(id);
     if (is_own(id)) return built(in_domain, id) = reduction(id);
-    if (n.op == Op::array) return input(id, Indexing::Kept);
+    if (n.op == Op::array) return input(id, AxisMapping::Kept);
     if (n.op == Op::leaf || n.op == Op::iota || groups_.is_boundary(id, static_cast<int>(g_)))
-      return input(id, space == in_rows                       ? Indexing::Rows
-                       : group_.is_per_row(groups_.shape(id)) ? Indexing::Kept
-                                                              : Indexing::Domain);
+      return input(id, space == in_rows                       ? AxisMapping::Rows
+                       : group_.is_per_row(groups_.shape(id)) ? AxisMapping::Kept
+                                                              : AxisMapping::Domain);
     std::vector<Operand> operands;
     for (const Operand o : groups_.values_of(id)) operands.push_back(built(space, o.node));
     if (n.op == Op::broadcast_like) return operands[0];
     return kernel_.graph.node(n.op, n.dtype, operands, n.arity == 0 || n.op == Op::cast ? n.attribute : 0);
   }
 
-  Operand input(NodeId id, Indexing indexing) {
+  Operand input(NodeId id, AxisMapping axis_mapping) {
     const Node& n = groups_.node(id);
     kernel_.inputs.push_back(slots_[id]);
-    input_indexing_.push_back(indexing);
+    input_indexing_.push_back(axis_mapping);
     const auto number = static_cast<std::uint32_t>(kernel_.inputs.size() - 1);
     if (n.op == Op::iota) return kernel_.graph.iota(number);
     return n.op == Op::array ? kernel_.graph.array(n.dtype, number) : kernel_.graph.leaf(n.dtype, number);
@@ -131,19 +133,19 @@ class GroupKernel {
     return nothing_;
   }
 
-  void store(NodeId id, Indexing indexing, Slot slot) {
-    kernel_.graph.output(is_own(id) ? built(in_domain, id) : built(space_of(indexing), id));
+  void store(NodeId id, AxisMapping axis_mapping, Slot slot) {
+    kernel_.graph.output(is_own(id) ? built(in_domain, id) : built(space_of(axis_mapping), id));
     kernel_.outputs.push_back(slot);
-    kernel_.rows->indexing.push_back(indexing);
+    kernel_.rows->axis_mapping.push_back(axis_mapping);
   }
 
   /// Lists the tensors that determine a value's shape and are not already inputs.
-  void give_shape(NodeId value) {
+  void add_domain_input(NodeId value) {
     for (const NodeId id : groups_.shape_sources(value, static_cast<int>(g_))) {
       const Slot slot = slots_[id];
       const auto read = std::ranges::find(kernel_.inputs, slot) - kernel_.inputs.begin();
       const bool is_read =
-          read < std::ssize(kernel_.inputs) && input_indexing_[static_cast<std::size_t>(read)] != Indexing::Rows;
+          read < std::ssize(kernel_.inputs) && input_indexing_[static_cast<std::size_t>(read)] != AxisMapping::Rows;
       if (!is_read && std::ranges::find(kernel_.rows->domain, slot) == kernel_.rows->domain.end())
         kernel_.rows->domain.push_back(slot);
     }
@@ -153,11 +155,11 @@ class GroupKernel {
   ValueSlots& slots_;
   const std::size_t g_;
   const RowGroup& group_;
-  const Closure closure_;
+  const BackwardSlice backward_slice_;
   const std::vector<Fit> fits_;
   Kernel kernel_;
-  std::vector<Indexing> input_indexing_;
-  std::vector<Operand> built_[2];  // by space, then by position in the closure
+  std::vector<AxisMapping> input_indexing_;
+  std::vector<Operand> built_[2];  // by space, then by position in the backward_slice
   std::vector<bool> wanted_[2];
   std::map<std::pair<Op, NodeId>, Operand> reductions_;
   Operand nothing_;

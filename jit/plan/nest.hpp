@@ -28,9 +28,9 @@ void make_nest(LoopNest& nest, std::span<runtime::TensorImpl* const> operands, i
 void make_nest(SymbolicNest& nest, std::span<SymbolicTensor* const> operands, int outputs,
                std::span<const std::uint32_t> arrays = {});
 
-/// The same for a kernel that reduces over a domain of this shape: the row dims, then the reduced dims, each ordered by
-/// memory, or in axis order if a reduction returns positions. Operands with one element per row have strides of 0 along
-/// the reduced dims.
+/// The loop nest of a kernel that reduces over a domain of this shape: the row dims, then the reduced dims, each
+/// ordered by memory, or in axis order if a reduction returns positions. Operands with one element per row have strides
+/// of 0 along the reduced dims.
 void make_row_nest(LoopNest& nest, std::span<runtime::TensorImpl* const> operands, const Kernel& kernel,
                    const Shape& domain);
 void make_row_nest(SymbolicNest& nest, std::span<SymbolicTensor* const> operands, const Kernel& kernel,

@@ -102,7 +102,7 @@ inline int row_axes_within(std::uint8_t reduced, int axes) noexcept {
 }
 
 inline bool gives_positions(const Kernel& kernel) noexcept {
-  return std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return facts(n.op).gives_position; });
+  return std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return traits_of(n.op).gives_position; });
 }
 
 /// Whether the operand has a distinct element for each element of the domain.
@@ -122,7 +122,7 @@ void order_by_memory(std::span<DomainAxis> axes, std::span<Tensor* const> operan
   if (axes.size() < 2) return;
   std::size_t guide = 0;
   while (guide < operands.size() &&
-         (kernel.rows->indexing[guide] != Indexing::Domain || !fills(*operands[guide], domain)))
+         (kernel.rows->axis_mapping[guide] != AxisMapping::Domain || !fills(*operands[guide], domain)))
     ++guide;
   if (guide == operands.size() || operands[guide]->contiguous) return;
   if (reduced && gives_positions(kernel)) return;
@@ -132,9 +132,10 @@ void order_by_memory(std::span<DomainAxis> axes, std::span<Tensor* const> operan
 }
 
 template <class Tensor>
-ExtentOf<Tensor> stride_in_rows(const Tensor& t, Indexing indexing, const DomainAxis& axis, bool reduced) noexcept {
-  if (indexing != Indexing::Domain && reduced) return 0;
-  return stride_along(t, indexing == Indexing::Rows ? axis.from_end_of_rows : axis.from_end);
+ExtentOf<Tensor> stride_in_rows(const Tensor& t, AxisMapping axis_mapping, const DomainAxis& axis,
+                                bool reduced) noexcept {
+  if (axis_mapping != AxisMapping::Domain && reduced) return 0;
+  return stride_along(t, axis_mapping == AxisMapping::Rows ? axis.from_end_of_rows : axis.from_end);
 }
 
 /// Adds the row dims or the reduced dims, merging adjacent ones that every operand traverses with one stride; if there
@@ -146,7 +147,7 @@ void add_dims(NestOf<Tensor>& nest, std::span<Tensor* const> operands, const Ker
   const Rows& rows = *kernel.rows;
   const auto set = [&](int dim, const DomainAxis& axis) {
     for (std::size_t k = 0; k < operands.size(); ++k)
-      nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.indexing[k], axis, reduced);
+      nest.operands[k].strides[dim] = stride_in_rows(*operands[k], rows.axis_mapping[k], axis, reduced);
   };
   const auto merges = [&](int dim, const ExtentOf<Tensor>& extent) {  // the dim into the previous one
     return std::ranges::all_of(nest.operands,

@@ -24,7 +24,7 @@ class StrideSums {
     find_bounds();
     return is_reachable(apart, 0);
   }
-  /// The same for an offset of 0 with some nonzero k[d]. Expects low == -high for each dim.
+  /// Whether some nonzero k[d] reaches an offset of 0. Expects low == -high for each dim.
   bool reach_zero_again() noexcept {
     find_bounds();
     for (int d = 0; d < ndim_; ++d)  // the first nonzero k; by symmetry only positive ones

@@ -42,7 +42,7 @@ std::uint64_t* write_wide_extent(std::uint64_t* words, std::int64_t extent) noex
 
 std::size_t nest_word_count(const KernelClass& c) noexcept {
   std::size_t count = c.patterns.size() + 1 + static_cast<std::size_t>(c.ndim - 1) * (c.wide ? 3 : 2);
-  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(stride_count(p, c.ndim));
+  for (const AccessPattern p : c.patterns) count += static_cast<std::size_t>(stride_count(p, c.ndim));
   return count;
 }
 
@@ -82,7 +82,7 @@ std::size_t row_word_count(const KernelClass& c, std::size_t stages) noexcept {
   const int row_ndim = c.ndim - c.reduced;
   std::size_t count = c.patterns.size() + 3 + (c.rows.split ? stages + 4 : 0) + c.rows.row_cache;
   count += static_cast<std::size_t>(3 * (row_ndim - 1) + (c.wide ? 3 : 2) * (c.reduced - 1));
-  for (const Pattern p : c.patterns) count += static_cast<std::size_t>(row_ndim + reduced_strides(c, p));
+  for (const AccessPattern p : c.patterns) count += static_cast<std::size_t>(row_ndim + reduced_strides(c, p));
   return count;
 }
 

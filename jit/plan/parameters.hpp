@@ -29,7 +29,7 @@ struct RowLaunch {
   std::span<std::byte* const> partials = {};  // by stage
 };
 
-/// The same for such a kernel.
+/// The words of a kernel that reduces.
 std::size_t row_word_count(const KernelClass& c, std::size_t stages) noexcept;
 std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest,
                               const RowLaunch& launch) noexcept;

@@ -9,7 +9,7 @@
 
 #include <sinter/jit/graph.hpp>
 #include "../graph/scalar_use.hpp"
-#include "../ops/facts.hpp"
+#include "../ops/traits.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -21,7 +21,7 @@ struct Slot {
 };
 
 /// How a tensor's axes correspond to those of the domain of a kernel that reduces.
-enum class Indexing : std::uint8_t {
+enum class AxisMapping : std::uint8_t {
   Domain,  // broadcasts to the domain
   Kept,    // the same, with one element per row: the reduced axes have an extent of 1 or are missing
   Rows,    // broadcasts to the domain without its reduced axes: also one element per row
@@ -31,9 +31,9 @@ enum class Indexing : std::uint8_t {
 /// broadcast to. All its reductions reduce the same axes; a row is the set of elements that one result is computed
 /// from.
 struct Rows {
-  std::uint8_t axes = 0;           // ReduceAxes::axes; not 0
-  std::vector<Indexing> indexing;  // of the outputs, then of the inputs
-  std::vector<Slot> domain;        // tensors that only contribute their shape to the domain
+  std::uint8_t axes = 0;                  // ReduceAxes::axes; not 0
+  std::vector<AxisMapping> axis_mapping;  // of the outputs, then of the inputs
+  std::vector<Slot> domain;               // tensors that only contribute their shape to the domain
 };
 
 /// One kernel: a graph whose leaves are numbered 0, 1, ... in the order of `inputs`; each leaf, index and array node is
@@ -70,12 +70,12 @@ Plan schedule(Graph simplified);
 /// One kernel for each operation of the graph as written.
 Plan schedule_eager(const Graph& recorded);
 
-/// The same for a graph with reductions. `leaves` are the leaves' shapes; the plan is valid for all shapes with the
+/// Plans a graph with reductions. `leaves` are the leaves' shapes; the plan is valid for all shapes with the
 /// same pattern of extents that are 0, 1 or equal to each other. Throws what shapes_of throws.
 Plan schedule_rows(Graph simplified, std::span<const Shape> leaves);
 Plan schedule_rows_eager(const Graph& recorded, std::span<const Shape> leaves);
 
-/// The same for a graph with matrix products, as recorded: each product is one kernel, and the operations between them
+/// Plans a graph with matrix products, as recorded: each product is one kernel, and the operations between them
 /// are scheduled as by schedule_rows, or with `eager` by schedule_rows_eager.
 Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, bool eager);
 

@@ -33,15 +33,16 @@ Shape shape_by_inputs(const Kernel& kernel, Leaves leaves, std::span<const Shape
       throw ShapeError("the operands of " + kernel.name + " do not broadcast");
   };
   for (std::size_t i = 0; i < kernel.inputs.size(); ++i)
-    if (!kernel.rows || kernel.rows->indexing[kernel.outputs.size() + i] != Indexing::Rows) add(kernel.inputs[i]);
+    if (!kernel.rows || kernel.rows->axis_mapping[kernel.outputs.size() + i] != AxisMapping::Rows)
+      add(kernel.inputs[i]);
   if (kernel.rows)
     for (const Slot& s : kernel.rows->domain) add(s);
   return whole;
 }
 
 Shape output_shape(const Kernel& kernel, std::size_t output, const Shape& shape) {
-  if (!kernel.rows || kernel.rows->indexing[output] == Indexing::Domain) return shape;
-  return reduced_shape(shape, {kernel.rows->axes, kernel.rows->indexing[output] == Indexing::Kept});
+  if (!kernel.rows || kernel.rows->axis_mapping[output] == AxisMapping::Domain) return shape;
+  return reduced_shape(shape, {kernel.rows->axes, kernel.rows->axis_mapping[output] == AxisMapping::Kept});
 }
 
 PlanShapes plan_shapes(const Plan& plan, const Shape* outputs, Leaves leaves) {

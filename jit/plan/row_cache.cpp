@@ -28,7 +28,7 @@ RowCache::RowCache(const KernelTraits& traits, const KernelClass& c) {
   const auto outputs = static_cast<std::size_t>(traits.outputs);
   for (std::size_t k = outputs; k < offsets_.size(); ++k) {
     const KernelTraits::Access& a = traits.operands[k];
-    const bool is_loaded = a.memory && !a.array && !a.per_row && c.patterns[k] != Pattern::Uniform;
+    const bool is_loaded = a.memory && !a.array && !a.per_row && c.patterns[k] != AccessPattern::Uniform;
     if (!is_loaded || !traits.rows->read_again[k - outputs]) continue;
     offsets_[k] = column_bytes_;
     column_bytes_ += static_cast<int>(size_of(a.dtype));

@@ -41,15 +41,16 @@ class RowNest {
     return width;
   }
 
-  Pattern pattern(std::size_t k, bool row_per_element, std::int64_t columns) const noexcept {
+  AccessPattern pattern(std::size_t k, bool row_per_element, std::int64_t columns) const noexcept {
     const KernelTraits::Access& access = traits_.operands[k];
-    if (access.per_row) return Pattern::Uniform;
+    if (access.per_row) return AccessPattern::Uniform;
     const std::int64_t* strides = nest_.operands[k].strides;
     const bool is_input = k >= static_cast<std::size_t>(nest_.outputs);
     if (is_input && columns != 1 &&
         std::all_of(strides + row_ndim_, strides + nest_.ndim, [](auto s) { return s == 0; }))
-      return Pattern::Uniform;
-    return strides[row_per_element ? row_ndim_ - 1 : nest_.ndim - 1] == 1 ? Pattern::Contiguous : Pattern::Strided;
+      return AccessPattern::Uniform;
+    return strides[row_per_element ? row_ndim_ - 1 : nest_.ndim - 1] == 1 ? AccessPattern::Contiguous
+                                                                          : AccessPattern::Strided;
   }
 
   /// Whether offsets along a row need 64 bits.
@@ -114,14 +115,14 @@ ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool al
   sizes.vector_width = rows.vector_width(sizes.row_per_element);
   ClassKey key;
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
-    const Pattern p = rows.pattern(k, sizes.row_per_element, columns);
+    const AccessPattern p = rows.pattern(k, sizes.row_per_element, columns);
     key.set_pattern(k, p);
-    sizes.strided |= p == Pattern::Strided && k >= static_cast<std::size_t>(nest.outputs);
+    sizes.strided |= p == AccessPattern::Strided && k >= static_cast<std::size_t>(nest.outputs);
   }
   RowScheme scheme = choose_rows(*traits.rows, sizes);
-  if (scheme.text.split && aliased && !traits.rows->shares_rows) scheme.text.split = false;
+  if (scheme.config.split && aliased && !traits.rows->shares_rows) scheme.config.split = false;
   key.set_head(nest.ndim, scheme.vector_width, rows.is_wide(columns), aliased);
-  key.set_rows(scheme.text, nest.reduced);
+  key.set_rows(scheme.config, nest.reduced);
   return key;
 }
 

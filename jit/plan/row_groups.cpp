@@ -65,7 +65,7 @@ bool RowGroup::is_per_row(const Shape& shape) const {
   return whole;
 }
 
-std::size_t Closure::place(NodeId id) const {
+std::size_t BackwardSlice::place(NodeId id) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(needed, id) - needed.begin());
 }
 
@@ -104,20 +104,20 @@ bool RowGroups::is_boundary(NodeId id, int group) const {
   return state(id).materialized || (owner(id) >= 0 && owner(id) != group);
 }
 
-Closure RowGroups::closure(std::span<const NodeId> roots, int group, bool computes) const {
-  Closure c;
+BackwardSlice RowGroups::backward_slice(std::span<const NodeId> roots, int group, bool computes) const {
+  BackwardSlice c;
   gather(c, roots, group, computes, std::numeric_limits<int>::max());
   return c;
 }
 
-std::optional<Closure> RowGroups::small_closure(NodeId root, int group) const {
-  Closure c;
+std::optional<BackwardSlice> RowGroups::small_closure(NodeId root, int group) const {
+  BackwardSlice c;
   if (!gather(c, {&root, 1}, group, false, max_weight)) return std::nullopt;
   return c;
 }
 
-/// Returns false if the closure weighs more than `most`.
-bool RowGroups::gather(Closure& c, std::span<const NodeId> roots, int group, bool computes, int most) const {
+/// Returns false if the backward_slice weighs more than `most`.
+bool RowGroups::gather(BackwardSlice& c, std::span<const NodeId> roots, int group, bool computes, int most) const {
   seen_.clear();
   const auto need = [&](NodeId id) {
     if (seen_.add(id)) c.needed.push_back(id);
@@ -139,15 +139,15 @@ bool RowGroups::gather(Closure& c, std::span<const NodeId> roots, int group, boo
   return c.weight <= most;
 }
 
-/// The tensors and boundaries in the closure that a kernel of the group reads, ascending.
-std::vector<NodeId> RowGroups::inputs_of(const Closure& c, int group) const {
+/// The tensors and boundaries in the backward_slice that a kernel of the group reads, ascending.
+std::vector<NodeId> RowGroups::inputs_of(const BackwardSlice& c, int group) const {
   std::vector<NodeId> found;
   for (const NodeId id : c.needed)
     if (is_tensor(node(id)) || is_boundary(id, group)) found.push_back(id);
   return found;
 }
 
-std::vector<Fit> RowGroups::fits(const Closure& c, std::size_t g) const {
+std::vector<Fit> RowGroups::fits(const BackwardSlice& c, std::size_t g) const {
   const RowGroup& group = groups_[g];
   const Shape row_shape = group.rows();
   std::vector<Fit> found(c.needed.size());
@@ -198,7 +198,7 @@ void RowGroups::follow(std::size_t g, const GroupSet& others) {
 
 void RowGroups::add_reduction(NodeId id) {
   const NodeId from = operand(id);
-  std::optional<Closure> needs = small_closure(from, no_group);
+  std::optional<BackwardSlice> needs = small_closure(from, no_group);
   if (!needs || needs->inputs > max_row_inputs) materialize(from), needs = small_closure(from, no_group);
   const std::vector<NodeId> inputs = inputs_of(*needs, no_group);
   const std::size_t g = group_for(id, *needs, inputs);
@@ -212,7 +212,7 @@ void RowGroups::add_reduction(NodeId id) {
 }
 
 /// The oldest recent group that the reduction can join, or a new one.
-std::size_t RowGroups::group_for(NodeId id, const Closure& needs, const std::vector<NodeId>& inputs) {
+std::size_t RowGroups::group_for(NodeId id, const BackwardSlice& needs, const std::vector<NodeId>& inputs) {
   const NodeId from = operand(id);
   const int ndim = shape(from).ndim();
   const auto axes = static_cast<std::uint8_t>(ReduceAxes::of(node(id).attribute).axes & ((1 << ndim) - 1));
@@ -226,13 +226,13 @@ std::size_t RowGroups::group_for(NodeId id, const Closure& needs, const std::vec
   return alike.back();
 }
 
-bool RowGroups::joins(std::size_t g, NodeId from, const GroupSet& after, const Closure& needs,
+bool RowGroups::joins(std::size_t g, NodeId from, const GroupSet& after, const BackwardSlice& needs,
                       const std::vector<NodeId>& inputs) const {
   const RowGroup& group = groups_[g];
   if (group.weight + needs.weight > max_weight || group.reductions.size() >= max_row_reductions) return false;
   if (!may_follow(g, after) || (state(from).materialized && has(after, g))) return false;
   if (merged(group.inputs, inputs).size() > max_row_inputs) return false;
-  const std::optional<Closure> c = small_closure(from, static_cast<int>(g));
+  const std::optional<BackwardSlice> c = small_closure(from, static_cast<int>(g));
   return c && group.weight + c->weight <= max_weight && fits(*c, g)[c->place(from)].domain;
 }
 
@@ -244,7 +244,7 @@ void RowGroups::materialize(NodeId id) {
 /// Finds the groups that read a leaf with their domain's shape.
 void RowGroups::find_readers() {
   for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (const NodeId id : closure(groups_[g].reductions, static_cast<int>(g)).needed)
+    for (const NodeId id : backward_slice(groups_[g].reductions, static_cast<int>(g)).needed)
       if (node(id).op == Op::leaf && shape(id) == groups_[g].domain) readers_[id].push_back(g);
 }
 
@@ -257,7 +257,7 @@ std::vector<std::size_t> RowGroups::groups_for(NodeId output) const {
     for (std::size_t g = after.find_first(); g != GroupSet::npos; g = after.find_next(g)) found.push_back(g);
     return found;
   }
-  const std::optional<Closure> c = small_closure(output, no_group);
+  const std::optional<BackwardSlice> c = small_closure(output, no_group);
   if (!c) return found;
   for (const NodeId id : c->needed)
     if (const auto read = readers_.find(id); read != readers_.end() && shape(id) == shape(output))
@@ -279,18 +279,18 @@ void RowGroups::place_output(std::size_t number) {
 bool RowGroups::place_output_in(std::size_t g, std::size_t number) {
   const NodeId id = output(number);
   if (!may_follow(g, state(id).after)) return false;
-  const std::optional<Closure> c = small_closure(id, static_cast<int>(g));
-  if (!c || c->inputs > max_row_inputs || !indexing_of(id, fits(*c, g)[c->place(id)], g)) return false;
+  const std::optional<BackwardSlice> c = small_closure(id, static_cast<int>(g));
+  if (!c || c->inputs > max_row_inputs || !axis_mapping_of(id, fits(*c, g)[c->place(id)], g)) return false;
   groups_[g].outputs.push_back(number);
   follow(g, state(id).after);
   return true;
 }
 
-std::optional<Indexing> RowGroups::indexing_of(NodeId id, const Fit& f, std::size_t g) const {
+std::optional<AxisMapping> RowGroups::axis_mapping_of(NodeId id, const Fit& f, std::size_t g) const {
   const RowGroup& group = groups_[g];
-  if (f.domain && f.element && shape(id) == group.domain) return Indexing::Domain;
-  if (f.domain && !f.element && shape(id) == group.kept()) return Indexing::Kept;
-  if (f.rows && shape(id) == group.rows()) return Indexing::Rows;
+  if (f.domain && f.element && shape(id) == group.domain) return AxisMapping::Domain;
+  if (f.domain && !f.element && shape(id) == group.kept()) return AxisMapping::Kept;
+  if (f.rows && shape(id) == group.rows()) return AxisMapping::Rows;
   return std::nullopt;
 }
 
@@ -304,26 +304,26 @@ std::vector<NodeId> RowGroups::roots(std::size_t g) const {
 
 /// Marks the results that kernels other than their own read.
 void RowGroups::find_stored() {
-  const auto mark = [&](const Closure& c, int group) {
+  const auto mark = [&](const BackwardSlice& c, int group) {
     for (const NodeId id : c.needed)
       if (owner(id) >= 0 && owner(id) != group) state(id).stored = true;
   };
   for (std::size_t g = 0; g < groups_.size(); ++g) {
-    mark(closure(roots(g), static_cast<int>(g)), static_cast<int>(g));
+    mark(backward_slice(roots(g), static_cast<int>(g)), static_cast<int>(g));
     for (const NodeId r : groups_[g].reductions) mark_shape_sources(operand(r), static_cast<int>(g));
   }
   // An elementwise kernel must read the tensors that determine its values' shapes.
-  const auto mark_elementwise = [&](const Closure& c) {
+  const auto mark_elementwise = [&](const BackwardSlice& c) {
     mark(c, no_group);
     for (const NodeId id : c.needed)
       if (node(id).op == Op::broadcast_like && shape(operand(id)) != shape(id))
         mark_shape_sources(graph_.operands(node(id))[1].node, no_group);
   };
   for (NodeId id = 0; id < count(); ++id)
-    if (state(id).materialized) mark_elementwise(closure({&id, 1}, no_group, true));
+    if (state(id).materialized) mark_elementwise(backward_slice({&id, 1}, no_group, true));
   std::vector<NodeId> rest;
   for (const std::size_t number : rest_) rest.push_back(output(number));
-  mark_elementwise(closure(rest, no_group));
+  mark_elementwise(backward_slice(rest, no_group));
 }
 
 std::vector<NodeId> RowGroups::shape_sources(NodeId value, int group) const {

@@ -49,7 +49,7 @@ struct Fit {
 };
 
 /// The nodes that a value is computed from in one kernel: up to results of other groups and stored values.
-struct Closure {
+struct BackwardSlice {
   std::vector<NodeId> needed;  // ascending
   int weight = 0, inputs = 0;
 
@@ -91,13 +91,13 @@ class RowGroups {
   /// Whether a kernel of `group` reads it from memory.
   bool is_boundary(NodeId id, int group) const;
 
-  /// The closure of `roots` in a kernel of `group` (`no_group`: an elementwise kernel), up to boundaries. With
+  /// The backward_slice of `roots` in a kernel of `group` (`no_group`: an elementwise kernel), up to boundaries. With
   /// `computes`, the roots themselves do not count as boundaries.
-  Closure closure(std::span<const NodeId> roots, int group, bool computes = false) const;
-  /// The Fit of each node in Closure::needed.
-  std::vector<Fit> fits(const Closure& c, std::size_t g) const;
+  BackwardSlice backward_slice(std::span<const NodeId> roots, int group, bool computes = false) const;
+  /// The Fit of each node in BackwardSlice::needed.
+  std::vector<Fit> fits(const BackwardSlice& c, std::size_t g) const;
   /// How an output of a group's kernel corresponds to its domain; nullopt if the kernel cannot compute it.
-  std::optional<Indexing> indexing_of(NodeId id, const Fit& f, std::size_t g) const;
+  std::optional<AxisMapping> axis_mapping_of(NodeId id, const Fit& f, std::size_t g) const;
   /// The values that a group's kernel computes for others: reductions, outputs, stored values.
   std::vector<NodeId> roots(std::size_t g) const;
   /// The tensors that determine a value's shape: leaves, and results of other groups.
@@ -114,18 +114,18 @@ class RowGroups {
 
   NodeState& state(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
   const NodeState& state(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
-  /// nullopt if the closure exceeds one kernel's weight limit.
-  std::optional<Closure> small_closure(NodeId root, int group) const;
-  bool gather(Closure& c, std::span<const NodeId> roots, int group, bool computes, int most) const;
-  std::vector<NodeId> inputs_of(const Closure& c, int group) const;
+  /// nullopt if the backward_slice exceeds one kernel's weight limit.
+  std::optional<BackwardSlice> small_closure(NodeId root, int group) const;
+  bool gather(BackwardSlice& c, std::span<const NodeId> roots, int group, bool computes, int most) const;
+  std::vector<NodeId> inputs_of(const BackwardSlice& c, int group) const;
 
   void join_groups(NodeId id);
   bool may_follow(std::size_t g, const GroupSet& others) const;
   void follow(std::size_t g, const GroupSet& others);
   void add_reduction(NodeId id);
-  bool joins(std::size_t g, NodeId from, const GroupSet& after, const Closure& needs,
+  bool joins(std::size_t g, NodeId from, const GroupSet& after, const BackwardSlice& needs,
              const std::vector<NodeId>& inputs) const;
-  std::size_t group_for(NodeId id, const Closure& needs, const std::vector<NodeId>& inputs);
+  std::size_t group_for(NodeId id, const BackwardSlice& needs, const std::vector<NodeId>& inputs);
   void materialize(NodeId id);
   void place_output(std::size_t number);
   bool place_output_in(std::size_t g, std::size_t number);

@@ -45,7 +45,7 @@ int partial_size(const RowPasses& passes, int stage, bool wide) noexcept {
   const RowPass& pass = passes.passes[static_cast<std::size_t>(stage)];
   for (const Operand o : pass.reductions) {
     add(static_cast<int>(size_of(graph[graph.operands(graph[o])[0]].dtype)));
-    if (facts(graph[o].op).gives_position) add(wide ? 8 : 4);
+    if (traits_of(graph[o].op).gives_position) add(wide ? 8 : 4);
   }
   for (const OnlineSum& s : pass.online)
     for (int i = 0; i < (s.kind == OnlineSum::Kind::Squares ? 4 : 1); ++i)

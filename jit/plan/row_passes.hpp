@@ -20,10 +20,10 @@ struct RowPasses {
 
   /// Whether an output has one element per element of the domain, even if they are equal within a row.
   bool is_element_output(std::size_t output) const noexcept {
-    return !kernel.rows || kernel.rows->indexing[output] == Indexing::Domain;
+    return !kernel.rows || kernel.rows->axis_mapping[output] == AxisMapping::Domain;
   }
   bool is_element_input(std::size_t input) const noexcept {
-    return !kernel.rows || kernel.rows->indexing[kernel.outputs.size() + input] == Indexing::Domain;
+    return !kernel.rows || kernel.rows->axis_mapping[kernel.outputs.size() + input] == AxisMapping::Domain;
   }
   /// How many passes read the input.
   int reads(std::size_t input) const noexcept;

@@ -31,7 +31,7 @@ class RowScheduler {
   }
 
   void build(std::size_t g) {
-    const Closure c = groups_.closure(groups_.roots(g), static_cast<int>(g));
+    const BackwardSlice c = groups_.backward_slice(groups_.roots(g), static_cast<int>(g));
     built_[g] = true;
     if (!is_read(g, c)) return;
     build_materialized(c);
@@ -39,14 +39,14 @@ class RowScheduler {
   }
 
   /// Whether any of the group's results is read: some reductions are needed only for their shape.
-  bool is_read(std::size_t g, const Closure& c) const {
+  bool is_read(std::size_t g, const BackwardSlice& c) const {
     return !groups_[g].outputs.empty() || std::ranges::any_of(c.needed, [&](NodeId id) {
       return groups_.is_stored(id) && groups_.owner(id) == static_cast<int>(g);
     });
   }
 
-  /// Computes, by elementwise kernels, the materialized values in a closure.
-  void build_materialized(const Closure& c) {
+  /// Computes, by elementwise kernels, the materialized values in a backward_slice.
+  void build_materialized(const BackwardSlice& c) {
     for (const NodeId id : c.needed) materialize(id);
   }
   void materialize(NodeId id) {
@@ -58,7 +58,7 @@ class RowScheduler {
   /// An elementwise kernel for `values`. With `computes`, these are materialized values, which it computes instead of
   /// reading them.
   void build_elementwise(std::span<const NodeId> values, std::span<const Slot> outputs, bool computes) {
-    const Closure c = groups_.closure(values, RowGroups::no_group, computes);
+    const BackwardSlice c = groups_.backward_slice(values, RowGroups::no_group, computes);
     build_materialized(c);
     Graph graph;
     Sources leaves;
@@ -76,7 +76,7 @@ class RowScheduler {
       if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array)
         made = graph.node(n.op, n.dtype, {}, leaves.add(slots_[id], groups_.shape(id)));
       else if (n.op == Op::broadcast_like)
-        made = in_shape_of(graph, operands[0], id, leaves);
+        made = broadcast_to_shape_of(graph, operands[0], id, leaves);
       else
         made = graph.node(n.op, n.dtype, operands, n.attribute);
     }
@@ -85,23 +85,25 @@ class RowScheduler {
   }
 
   /// Broadcasts a value to the shape of another, which an elementwise kernel must then read as well.
-  Operand in_shape_of(Graph& graph, Operand value, NodeId id, Sources& leaves) {
+  Operand broadcast_to_shape_of(Graph& graph, Operand value, NodeId id, Sources& leaves) {
     const std::span<const Operand> operands = groups_.graph().operands(groups_.node(id));
     if (groups_.shape(operands[0].node) == groups_.shape(id)) return value;
     for (const NodeId source : groups_.shape_sources(operands[1].node, RowGroups::no_group)) {
       materialize(source);
       const auto number = static_cast<std::uint32_t>(leaves.add(slots_[source], groups_.shape(source)));
       const Node& tensor = groups_.node(source);
-      value = beside(graph, value, tensor.op == Op::iota ? graph.iota(number) : graph.leaf(tensor.dtype, number));
+      value = broadcast_by_select(graph, value,
+                                  tensor.op == Op::iota ? graph.iota(number) : graph.leaf(tensor.dtype, number));
     }
     return value;
   }
 
   /// Broadcasts a value to the shape of a tensor, by operations that executors implement.
-  static Operand beside(Graph& graph, Operand value, Operand tensor) {
+  static Operand broadcast_by_select(Graph& graph, Operand value, Operand tensor) {
     const DType dtype = graph[value].dtype;
     if (is_complex(dtype)) {
-      const Operand parts[] = {beside(graph, part_of_number(graph, value, 0), tensor), part_of_number(graph, value, 1)};
+      const Operand parts[] = {broadcast_by_select(graph, part_of_number(graph, value, 0), tensor),
+                               part_of_number(graph, value, 1)};
       return graph.node(Op::complex, dtype, parts);
     }
     if (is_complex(graph[tensor].dtype)) tensor = graph.node(Op::real, real_of(graph[tensor].dtype), {&tensor, 1});

@@ -61,26 +61,26 @@ bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_partial_b
 /// With a row in shared memory, often only one block fits on a multiprocessor, so no other block hides memory latency:
 /// use as many threads as possible, unless their smaller register budget reduces the number of bytes in flight, or long
 /// functions would spill.
-void row_cache(RowConfig& text, const RowTraits& t, int width) noexcept {
+void row_cache(RowConfig& config, const RowTraits& t, int width) noexcept {
   constexpr int threads = 1024;
-  text.row_cache = true;
+  config.row_cache = true;
   const int left = registers_per_multiprocessor / threads - other_registers - t.live_registers -
                    2 * t.loop_partial_bytes / 4;                   // without partial results
   const int batch_size = left / (2 * width * t.stream_registers);  // elements and values computed from them
   const bool is_wide = t.stream_registers > t.streams;             // functions of doubles need many registers
-  if (is_wide || t.calls_long_functions || batch_size * threads < text.vectors_per_thread * text.block) return;
-  text.block = threads, text.vectors_per_thread = std::min(text.vectors_per_thread, power_below(batch_size));
+  if (is_wide || t.calls_long_functions || batch_size * threads < config.vectors_per_thread * config.block) return;
+  config.block = threads, config.vectors_per_thread = std::min(config.vectors_per_thread, power_below(batch_size));
 }
 
 /// For rows whose elements are adjacent in memory.
 RowScheme choose_contiguous(const RowTraits& t, const RowSizes& s) noexcept {
   const int width = s.vector_width;
   const std::int64_t vectors = s.columns / width;
-  RowConfig text{.tail = s.columns % width != 0};
+  RowConfig config{.tail = s.columns % width != 0};
   const auto keep = [&](int team, int block, std::int64_t vectors_per_thread) {
-    text.team = team, text.block = block, text.vectors_per_thread = static_cast<int>(vectors_per_thread),
-    text.in_registers = true;
-    return RowScheme{text, width};
+    config.team = team, config.block = block, config.vectors_per_thread = static_cast<int>(vectors_per_thread),
+    config.in_registers = true;
+    return RowScheme{config, width};
   };
   const int per_thread = max_vectors_in_registers(t, 256, width, 1);
   if (vectors <= 64 && per_thread >= 2)
@@ -89,8 +89,8 @@ RowScheme choose_contiguous(const RowTraits& t, const RowSizes& s) noexcept {
   if (ceil_div(vectors, 32) <= per_thread && (many_rows || !block_has_room(t)))
     return keep(32, 256, power_above(ceil_div(vectors, 32)));
   if (!block_has_room(t)) {
-    text.team = 32, text.vectors_per_thread = loop_batch_size(t, width);
-    return {text, width};
+    config.team = 32, config.vectors_per_thread = loop_batch_size(t, width);
+    return {config, width};
   }
   const int many = max_vectors_in_registers(t, 512, width, 1), few = std::max(many / 2, 1),
             fewer = std::max(many / 4, 1);
@@ -99,18 +99,19 @@ RowScheme choose_contiguous(const RowTraits& t, const RowSizes& s) noexcept {
   if (many > 0 && ceil_div(vectors, many) <= 512) return keep(0, 512, many);
   const int max = max_vectors_in_registers(t, 1024, width, 1);
   if (t.passes > 1 && max > 0 && ceil_div(vectors, max) <= 1024 && !s.strided) return keep(0, 1024, max);
-  text.block = t.passes > 1 ? 512 : 256;
-  text.vectors_per_thread = loop_batch_size(t, width);
-  text.split = !t.partial_bytes.empty() && s.columns >= min_columns_to_split && s.rows * text.block * 2 <= all_threads;
-  if (!text.split && row_cache_extent(s.columns, t.row_cache_bytes, variable_bytes(t), largest_shared) > 0)
-    row_cache(text, t, width);
-  return {text, width};
+  config.block = t.passes > 1 ? 512 : 256;
+  config.vectors_per_thread = loop_batch_size(t, width);
+  config.split =
+      !t.partial_bytes.empty() && s.columns >= min_columns_to_split && s.rows * config.block * 2 <= all_threads;
+  if (!config.split && row_cache_extent(s.columns, t.row_cache_bytes, variable_bytes(t), largest_shared) > 0)
+    row_cache(config, t, width);
+  return {config, width};
 }
 
 /// For rows that are adjacent to each other in memory.
 RowScheme choose_row_per_element(const RowTraits& t, const RowSizes& s) noexcept {
   int block = 256;
-  RowConfig text{.row_per_element = true};
+  RowConfig config{.row_per_element = true};
   int width = std::min(s.vector_width, 8);
   const auto has_room_for = [&](int threads, int of_thread) {
     return threads * of_thread * all_partial_bytes(t) <= max_shared_bytes;
@@ -123,42 +124,43 @@ RowScheme choose_row_per_element(const RowTraits& t, const RowSizes& s) noexcept
       if (vectors_per_thread > max_vectors_in_registers(t, block, narrow, narrow) ||
           (t.passes == 1 && vectors_per_thread > 16))
         continue;
-      text.team = team, text.vectors_per_thread = static_cast<int>(vectors_per_thread), text.in_registers = true;
-      return {text, narrow};
+      config.team = team, config.vectors_per_thread = static_cast<int>(vectors_per_thread), config.in_registers = true;
+      return {config, narrow};
     }
   const auto row_groups = [&] { return ceil_div(s.rows, std::int64_t{32} * width); };  // as wide as a warp
   while (width > 1 && row_groups() < multiprocessors && ceil_div(s.rows, 32) >= multiprocessors / 2) width /= 2;
-  if (row_groups() < 4 * multiprocessors && s.columns >= 512 && has_room_for(1024, width)) block = text.block = 1024;
+  if (row_groups() < 4 * multiprocessors && s.columns >= 512 && has_room_for(1024, width)) block = config.block = 1024;
   const std::int64_t teams = std::min<std::int64_t>(power_above(ceil_div(s.rows, width)), 32);
-  text.team = has_room ? block / static_cast<int>(teams) : 1;
-  if (teams == 32) text.team = std::min(text.team, power_below(s.columns / 4));
-  text.vectors_per_thread = loop_batch_size(t, width);
-  const std::int64_t all_row_groups = ceil_div(s.rows, block / text.team * width);
-  text.split = has_room && !t.partial_bytes.empty() && all_row_groups * block * 4 <= all_threads &&
-               s.columns >= 2 * min_split_columns_per_thread * text.team;
-  return {text, width};
+  config.team = has_room ? block / static_cast<int>(teams) : 1;
+  if (teams == 32) config.team = std::min(config.team, power_below(s.columns / 4));
+  config.vectors_per_thread = loop_batch_size(t, width);
+  const std::int64_t all_row_groups = ceil_div(s.rows, block / config.team * width);
+  config.split = has_room && !t.partial_bytes.empty() && all_row_groups * block * 4 <= all_threads &&
+                 s.columns >= 2 * min_split_columns_per_thread * config.team;
+  return {config, width};
 }
 
 /// Whether each thread of a team has exactly vectors_per_thread vectors. If the team is the block, the block has as
 /// many warps as the row needs.
 bool has_full_vectors(const RowScheme& scheme, std::int64_t columns) noexcept {
-  const RowConfig& text = scheme.text;
-  if (!text.in_registers || text.tail) return false;
-  const std::int64_t vectors = text.row_per_element ? columns : columns / scheme.vector_width;
-  return text.team > 0 ? vectors == std::int64_t{text.team} * text.vectors_per_thread
-                       : vectors > 0 && vectors % (32 * text.vectors_per_thread) == 0;
+  const RowConfig& config = scheme.config;
+  if (!config.in_registers || config.tail) return false;
+  const std::int64_t vectors = config.row_per_element ? columns : columns / scheme.vector_width;
+  return config.team > 0 ? vectors == std::int64_t{config.team} * config.vectors_per_thread
+                         : vectors > 0 && vectors % (32 * config.vectors_per_thread) == 0;
 }
 
 /// The override, as far as the sizes allow it.
 RowScheme overridden(const RowSizes& s) noexcept {
-  RowScheme scheme{overriding.text, std::min(overriding.vector_width, s.vector_width)};
-  RowConfig& text = scheme.text;
-  const std::int64_t vectors = text.row_per_element ? s.columns : s.columns / scheme.vector_width;
-  text.tail = !text.row_per_element && s.columns % scheme.vector_width != 0;
-  if (text.in_registers) {
-    const std::int64_t vectors_per_thread = power_above(ceil_div(vectors, text.team == 0 ? text.block : text.team));
-    text.in_registers = vectors_per_thread <= max_vectors_per_thread;
-    if (text.in_registers) text.vectors_per_thread = static_cast<int>(vectors_per_thread);
+  RowScheme scheme{overriding.config, std::min(overriding.vector_width, s.vector_width)};
+  RowConfig& config = scheme.config;
+  const std::int64_t vectors = config.row_per_element ? s.columns : s.columns / scheme.vector_width;
+  config.tail = !config.row_per_element && s.columns % scheme.vector_width != 0;
+  if (config.in_registers) {
+    const std::int64_t vectors_per_thread =
+        power_above(ceil_div(vectors, config.team == 0 ? config.block : config.team));
+    config.in_registers = vectors_per_thread <= max_vectors_per_thread;
+    if (config.in_registers) config.vectors_per_thread = static_cast<int>(vectors_per_thread);
   }
   return scheme;
 }
@@ -179,8 +181,9 @@ RowTraits::RowTraits(const Kernel& kernel) {
   for (std::size_t i = 0; i < bytes.size(); ++i)
     if (w.keeps_in_registers(i)) row_register_bytes += std::max(bytes[i], 4);  // narrow elements are kept unpacked
   bool reads_rows = false, writes_rows = false;
-  for (std::size_t k = 0; k < kernel.rows->indexing.size(); ++k)
-    if (kernel.rows->indexing[k] != Indexing::Domain) (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
+  for (std::size_t k = 0; k < kernel.rows->axis_mapping.size(); ++k)
+    if (kernel.rows->axis_mapping[k] != AxisMapping::Domain)
+      (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
   shares_rows = !(writes_elements && writes_rows && reads_rows);
   for (const RowPass& pass : w.passes) {
     int registers = 0;
@@ -203,26 +206,26 @@ RowScheme choose_rows(const RowTraits& traits, const RowSizes& sizes) noexcept {
   RowScheme scheme = overriding.min_split > 0 ? overridden(sizes)
                      : sizes.row_per_element  ? choose_row_per_element(traits, sizes)
                                               : choose_contiguous(traits, sizes);
-  scheme.text.full_vectors = has_full_vectors(scheme, sizes.columns);
+  scheme.config.full_vectors = has_full_vectors(scheme, sizes.columns);
   return scheme;
 }
 
 RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t columns) noexcept {
-  const RowConfig& text = scheme.text;
-  const std::int64_t vectors = text.row_per_element ? columns : columns / scheme.vector_width;
-  RowGrid grid{.block = static_cast<unsigned>(text.block)};
-  if (text.team == 0 && text.in_registers)
+  const RowConfig& config = scheme.config;
+  const std::int64_t vectors = config.row_per_element ? columns : columns / scheme.vector_width;
+  RowGrid grid{.block = static_cast<unsigned>(config.block)};
+  if (config.team == 0 && config.in_registers)
     grid.block = static_cast<unsigned>(
-        std::clamp<std::int64_t>(ceil_div(ceil_div(vectors, text.vectors_per_thread), 32) * 32, 32, text.block));
-  const std::int64_t teams = text.team == 0 ? 1 : text.block / text.team;
-  grid.row_groups = ceil_div(rows, text.row_per_element ? teams * scheme.vector_width : teams);
-  if (!text.split) return grid;
-  const std::int64_t team = text.team == 0 ? text.block : text.team;
+        std::clamp<std::int64_t>(ceil_div(ceil_div(vectors, config.vectors_per_thread), 32) * 32, 32, config.block));
+  const std::int64_t teams = config.team == 0 ? 1 : config.block / config.team;
+  grid.row_groups = ceil_div(rows, config.row_per_element ? teams * scheme.vector_width : teams);
+  if (!config.split) return grid;
+  const std::int64_t team = config.team == 0 ? config.block : config.team;
   const std::int64_t min_vectors = overriding.min_split > 0 ? overriding.min_split
-                                   : text.row_per_element   ? min_split_columns_per_thread * team
+                                   : config.row_per_element ? min_split_columns_per_thread * team
                                                             : min_split_columns / scheme.vector_width;
   const std::int64_t max =
-      std::max<std::int64_t>(all_threads / text.block / std::max<std::int64_t>(grid.row_groups, 1), 1);
+      std::max<std::int64_t>(all_threads / config.block / std::max<std::int64_t>(grid.row_groups, 1), 1);
   const std::int64_t splits = std::clamp<std::int64_t>(vectors / min_vectors, 1, max);
   grid.vectors_per_split = std::max<std::int64_t>(ceil_div(ceil_div(vectors, splits), team) * team, 1);
   grid.splits = std::max<std::int64_t>(ceil_div(vectors, grid.vectors_per_split), 1);
@@ -230,20 +233,20 @@ RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t column
 }
 
 std::string describe(const RowScheme& scheme, const RowGrid& grid, bool cached) {
-  const RowConfig& text = scheme.text;
-  const unsigned team = text.team == 0 ? grid.block : static_cast<unsigned>(text.team);
+  const RowConfig& config = scheme.config;
+  const unsigned team = config.team == 0 ? grid.block : static_cast<unsigned>(config.team);
   return fmt::format("{} of {} for {}, {}{}", team == 1 ? "one thread" : fmt::format("{} threads", team), grid.block,
-                     !text.row_per_element      ? "a row"
+                     !config.row_per_element    ? "a row"
                      : scheme.vector_width == 1 ? "a column"
                                                 : fmt::format("{} columns", scheme.vector_width),
-                     text.in_registers ? "which is kept in registers"
-                     : cached          ? "which is kept in shared memory"
-                                       : "which every pass reads",
+                     config.in_registers ? "which is kept in registers"
+                     : cached            ? "which is kept in shared memory"
+                                         : "which every pass reads",
                      grid.splits > 1 ? fmt::format("; {} blocks share it", grid.splits) : "");
 }
 
 void override_rows(const RowOverride& w) noexcept { overriding = w; }
 
-const RowConfig* overriding_rows() noexcept { return overriding.min_split > 0 ? &overriding.text : nullptr; }
+const RowConfig* overriding_rows() noexcept { return overriding.min_split > 0 ? &overriding.config : nullptr; }
 
 }  // namespace sinter::inline v1::jit

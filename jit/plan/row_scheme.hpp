@@ -39,13 +39,13 @@ struct RowTraits {
   bool calls_long_functions = false;  // they take many registers
   bool shares_rows = true;            // whether blocks may share rows in place: no block reads what another wrote
   std::vector<int> partial_bytes;     // size of a stage's partial results, by stage, if rows are in registers
-  int loop_partial_bytes = 0;         // the same for all stages together if rows are not in registers
+  int loop_partial_bytes = 0;         // of all stages together, if rows are not in registers
   int loop_stages = 0;                // number of stages if rows are not in registers
   std::vector<bool> read_again;       // by input: whether several passes read it if rows are not in registers
   int row_cache_bytes = 0;            // bytes per column of these inputs
 
-  std::size_t stages(const RowConfig& text) const noexcept {
-    return text.in_registers ? partial_bytes.size() : static_cast<std::size_t>(loop_stages);
+  std::size_t stages(const RowConfig& config) const noexcept {
+    return config.in_registers ? partial_bytes.size() : static_cast<std::size_t>(loop_stages);
   }
 };
 
@@ -58,7 +58,7 @@ struct RowSizes {
 };
 
 struct RowScheme {
-  RowConfig text;
+  RowConfig config;
   int vector_width = 1;
   friend bool operator==(const RowScheme&, const RowScheme&) = default;
 };
@@ -81,7 +81,7 @@ std::string describe(const RowScheme& scheme, const RowGrid& grid, bool cached =
 /// For tests: overrides the result of choose_rows if the layout allows it, and the smallest size of a split in vectors;
 /// `min_split` 0 ends the override.
 struct RowOverride {
-  RowConfig text;
+  RowConfig config;
   int vector_width = 1;  // at most
   std::int64_t min_split = 0;
 };

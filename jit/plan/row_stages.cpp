@@ -16,13 +16,14 @@ RowStages::RowStages(const Kernel& kernel, bool finds_online) {
     int after = 0;
     for (const Operand o : operands) after = std::max(after, stage_of(o) + combines(graph[o]));
     const bool one_for_row =
-        is_input(n) ? kernel.rows && kernel.rows->indexing[kernel.outputs.size() + n.attribute] != Indexing::Domain
-                    : std::ranges::all_of(operands, [&](Operand o) { return is_per_row(o); });
+        is_input(n)
+            ? kernel.rows && kernel.rows->axis_mapping[kernel.outputs.size() + n.attribute] != AxisMapping::Domain
+            : std::ranges::all_of(operands, [&](Operand o) { return is_per_row(o); });
     per_row.push_back(one_for_row || is_reduction(n.op));
     stage.push_back(n.op == Op::count ? 0 : after);
     if (combines(n)) count = std::max(count, after + 1);
   }
-  passes_after = std::ranges::any_of(graph.outputs(), [&](Operand o) { return !is_per_row(o); });
+  has_final_pass = std::ranges::any_of(graph.outputs(), [&](Operand o) { return !is_per_row(o); });
   if (finds_online) join(graph);
 }
 

@@ -19,8 +19,8 @@ struct RowStages {
   /// can be computed.
   int stage_of(Operand o) const noexcept { return stage[static_cast<std::size_t>(o.node)]; }
 
-  int count = 0;              // number of stages, without the final pass
-  bool passes_after = false;  // whether there is a final pass
+  int count = 0;                // number of stages, without the final pass
+  bool has_final_pass = false;  // whether there is a final pass
   std::vector<bool> per_row;
   std::vector<int> stage;
   std::vector<OnlineSum> online;  // sums that are computed in the stage of their base

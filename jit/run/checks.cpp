@@ -19,13 +19,13 @@ namespace sinter::inline v1::jit {
 using runtime::TensorImpl;
 
 Shape output_shape(const CompiledGraph& compiled, std::size_t output, Leaves leaves) {
-  if (compiled.reshapes()) return output_shape(compiled.graph(), compiled.graph().outputs()[output], leaves);
+  if (compiled.depends_on_shapes()) return output_shape(compiled.graph(), compiled.graph().outputs()[output], leaves);
   return broadcast_shape(compiled.graph(), compiled.leaves(output), leaves);
 }
 
 namespace {
 
-void check_operation(const CompiledGraph::LimitedOperation& operation, const Scalar* scalars) {
+void check_operation(const CompiledGraph::ConstrainedOperation& operation, const Scalar* scalars) {
   std::array<std::optional<double>, max_arity> numbers;
   std::size_t count = 0;
   for (const auto& [scalar, constant] : operation.operands)
@@ -46,13 +46,13 @@ void check_operation(const CompiledGraph::LimitedOperation& operation, const Sca
 void check_scalars(const CompiledGraph& compiled, const Scalar* scalars) {
   for (const auto [number, dtype] : compiled.narrow_scalars())
     check_fits(static_cast<std::int64_t>(scalars[number].bits), dtype);
-  for (const CompiledGraph::LimitedOperation& operation : compiled.limited_operations())
+  for (const CompiledGraph::ConstrainedOperation& operation : compiled.constrained_operations())
     check_operation(operation, scalars);
 }
 
 void check_castable(DType from, const TensorImpl& to) {
   if (can_cast(from, to.dtype)) return;
-  throw DtypeError(
+  throw DTypeError(
       fmt::format("result type {0} can't be cast to the desired output type {1}\n  the output is {2}\n  Convert "
                   "the result first, with .to<...>() or cast<...>(...), or write it to a {0} tensor",
                   name(from), name(to.dtype), runtime::describe(to)));
@@ -80,14 +80,14 @@ void check_output(const TensorImpl& to, const Shape& shape, Device device) {
                     runtime::describe(to), to_string(to.strides)));
 }
 
-void check_apart(std::span<const runtime::TensorRef> outputs) {
+void check_outputs_disjoint(std::span<const runtime::TensorRef> outputs) {
   if (outputs.size() < 2) return;
   boost::container::small_vector<TensorImpl*, 16> arrays;
   for (const runtime::TensorRef& t : outputs) arrays.push_back(t.get());
   const MemoryIndex index({arrays.data(), arrays.size()});
   for (std::size_t j = 1; j < arrays.size(); ++j)
     if (arrays[j])
-      index.any_near(*arrays[j], [&](std::size_t i) {
+      index.any_candidate(*arrays[j], [&](std::size_t i) {
         if (i < j && overlap_as_targets(*arrays[i], *arrays[j])) throw_outputs_overlap(*arrays[i], i, *arrays[j], j);
         return false;
       });

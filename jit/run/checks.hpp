@@ -15,13 +15,13 @@ Shape output_shape(const CompiledGraph& compiled, std::size_t output, Leaves lea
 /// operation does not accept it.
 void check_scalars(const CompiledGraph& compiled, const Scalar* scalars);
 
-/// Throws DtypeError if a result of dtype `from` may not be written to `to`.
+/// Throws DTypeError if a result of dtype `from` may not be written to `to`.
 void check_castable(DType from, const runtime::TensorImpl& to);
 
 /// Throws DeviceError, ShapeError or Error if a result of shape `shape` on `device` cannot be written to `to`.
 void check_output(const runtime::TensorImpl& to, const Shape& shape, Device device);
 
 /// Throws Error if two outputs of one evaluation share memory. Some may be null.
-void check_apart(std::span<const runtime::TensorRef> outputs);
+void check_outputs_disjoint(std::span<const runtime::TensorRef> outputs);
 
 }  // namespace sinter::inline v1::jit

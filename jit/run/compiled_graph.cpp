@@ -11,7 +11,7 @@
 
 #include <runtime/fork.hpp>
 #include <runtime/log.hpp>
-#include "../cache/readers.hpp"
+#include "../cache/epochs.hpp"
 #include "../graph/arguments.hpp"
 #include "../graph/leaves.hpp"
 #include "../infer/check_shapes.hpp"
@@ -89,7 +89,7 @@ void log_plan(const Graph& graph, const Plan& plan) {
 
 }  // namespace
 
-ReadyPlan::ReadyPlan(Plan p, std::vector<std::uint32_t> o) : plan(std::move(p)), outputs(std::move(o)) {
+ExecutablePlan::ExecutablePlan(Plan p, std::vector<std::uint32_t> o) : plan(std::move(p)), outputs(std::move(o)) {
   for (const Kernel& k : plan.kernels) kernels.push_back(std::make_unique<Executable>(k));
 }
 
@@ -109,11 +109,11 @@ ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves) {
 
 namespace {
 
-CompiledGraph::LimitedOperation limited(const Graph& graph, const Node& n) {
-  CompiledGraph::LimitedOperation made{n.op, {}};
+CompiledGraph::ConstrainedOperation limited(const Graph& graph, const Node& n) {
+  CompiledGraph::ConstrainedOperation made{n.op, {}};
   for (Operand o : graph.operands(n)) {
     while (graph[o].op == Op::cast || graph[o].op == Op::complex) o = graph.operands(graph[o])[0];
-    CompiledGraph::LimitedOperation::Number number;
+    CompiledGraph::ConstrainedOperation::Number number;
     if (graph[o].op == Op::scalar) number.scalar = scalar_use(graph[o]);
     if (graph[o].op == Op::constant) number.constant = number_of(graph[o].attribute, graph[o].dtype);
     made.operands.push_back(number);
@@ -135,7 +135,7 @@ CompiledGraph::CompiledGraph(Graph recorded, bool eager)
       merged_(eager ? std::nullopt : merged(recorded_)),
       specialized_(eager ? no_graph : graph()),
       eager_(eager),
-      reshapes_(jit::reshapes(recorded_)),
+      depends_on_shapes_(jit::depends_on_shapes(recorded_)),
       plans_(1 + recorded_.outputs().size()) {
   for (const Operand output : graph().outputs()) {
     LeafSets sets = leaves_of(graph(), output);
@@ -159,15 +159,15 @@ runtime::TraceSpan CompiledGraph::planning() const noexcept {
   return runtime::TraceSpan(runtime::TraceCategory::Plan, "plan", {{"nodes", std::ssize(graph().nodes())}});
 }
 
-const ReadyPlan& CompiledGraph::make(std::size_t which) const {
+const ExecutablePlan& CompiledGraph::make(std::size_t which) const {
   const runtime::ForkSafeLock lock(mutex_);
-  if (const ReadyPlan* ready = plans_[which].load(std::memory_order_relaxed)) return *ready;
+  if (const ExecutablePlan* ready = plans_[which].load(std::memory_order_relaxed)) return *ready;
   runtime::TraceSpan span = planning();
   std::vector<std::uint32_t> outputs;
   for (std::uint32_t i = 0; i < this->outputs(); ++i)
     if (which == 0 || which == 1 + i) outputs.push_back(i);
   Plan plan = eager_ ? schedule_eager(part_of(graph(), outputs)) : schedule(part_of(simplified(), outputs));
-  owned_.push_back(std::make_unique<const ReadyPlan>(std::move(plan), std::move(outputs)));
+  owned_.push_back(std::make_unique<const ExecutablePlan>(std::move(plan), std::move(outputs)));
   plans_[which].store(owned_.back().get(), std::memory_order_release);
   count_plan();
   span.add({"kernels", std::ssize(owned_.back()->plan.kernels)});
@@ -180,34 +180,34 @@ const Graph& CompiledGraph::simplified() const {
   return *simplified_;
 }
 
-const ReadyPlan& CompiledGraph::plan_for(std::span<runtime::TensorImpl* const> leaves) const {
+const ExecutablePlan& CompiledGraph::plan_for(std::span<runtime::TensorImpl* const> leaves) const {
   const ShapeKey key = shape_key(leaves);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_acquire); p; p = p->next)
     if (p->key == key) return *p->plan;
   return make_for(key, leaves);
 }
 
-bool CompiledGraph::loads_from_nothing(std::span<runtime::TensorImpl* const> leaves) const noexcept {
+bool CompiledGraph::gathers_from_empty(std::span<runtime::TensorImpl* const> leaves) const noexcept {
   return std::ranges::any_of(arrays_, [&](const std::vector<std::uint32_t>& of_output) {
     return std::ranges::any_of(of_output, [&](std::uint32_t number) { return leaves[number]->numel == 0; });
   });
 }
 
-const ReadyPlan& CompiledGraph::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const {
+const ExecutablePlan& CompiledGraph::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const {
   check_shapes(graph(), leaves);
   const runtime::ForkSafeLock lock(mutex_);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_relaxed); p; p = p->next)
     if (p->key == key) return *p->plan;
   runtime::TraceSpan span = planning();
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
-  const bool eager = eager_ || loads_from_nothing(leaves);
+  const bool eager = eager_ || gathers_from_empty(leaves);
   Plan plan = multiplies(graph()) ? schedule_products(graph(), shapes, eager)
               : eager             ? schedule_rows_eager(graph(), shapes)
                                   : schedule_rows(simplified(), shapes);
   check_same_shapes(graph(), leaves, plan_shapes(plan, nullptr, leaves).outputs);
   std::vector<std::uint32_t> all(outputs());
   std::iota(all.begin(), all.end(), 0u);
-  auto ready = std::make_unique<const ReadyPlan>(std::move(plan), std::move(all));
+  auto ready = std::make_unique<const ExecutablePlan>(std::move(plan), std::move(all));
   all_shaped_.push_back(
       std::make_unique<const ShapedPlan>(key, std::move(ready), shaped_.load(std::memory_order_relaxed)));
   shaped_.store(all_shaped_.back().get(), std::memory_order_release);
@@ -308,8 +308,7 @@ std::shared_ptr<const KeyedGraphs> replace_table(CallSiteCache& site, CompiledGr
 }  // namespace
 
 void add_compiled_graph(CallSiteCache& site, CompiledGraphKey key, const CompiledGraph& compiled) {
-  if (std::shared_ptr<const KeyedGraphs> replaced = replace_table(site, key, compiled))
-    destroy_later(std::move(replaced));
+  if (std::shared_ptr<const KeyedGraphs> replaced = replace_table(site, key, compiled)) retire(std::move(replaced));
 }
 
 void drop_compiled_graphs() {
@@ -321,14 +320,14 @@ void drop_compiled_graphs() {
     for (CallSiteGraphs& e : r.call_sites) tables.push_back(e.put(nullptr));
   }
   for (std::shared_ptr<const KeyedGraphs>& table : tables)
-    if (table) destroy_later(std::move(table));
+    if (table) retire(std::move(table));
   auto dropped = std::make_shared<std::unordered_multimap<std::uint64_t, Kept>>();
   {
     const runtime::ForkSafeLock lock(r.mutex);
     dropped->swap(r.by_hash);
     r.of_no_type = 0;
   }
-  destroy_later(std::move(dropped));  // evaluations whose call-site cache was full hold references
+  retire(std::move(dropped));  // evaluations whose call-site cache was full hold references
 }
 
 }  // namespace sinter::inline v1::jit

@@ -16,8 +16,8 @@
 namespace sinter::inline v1::jit {
 
 /// A plan with its kernels.
-struct ReadyPlan {
-  ReadyPlan(Plan p, std::vector<std::uint32_t> o);
+struct ExecutablePlan {
+  ExecutablePlan(Plan p, std::vector<std::uint32_t> o);
 
   Plan plan;
   std::vector<std::unique_ptr<Executable>> kernels;  // of plan.kernels
@@ -40,7 +40,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   bool eager() const noexcept { return eager_; }
   /// The compiled graph to run for these scalars (SpecializedGraphs::choose).
   const CompiledGraph& specialized_for(const Scalar* scalars, bool runs) const {
-    return specialized_.none() ? *this : specialized_.choose(*this, scalars, runs);
+    return specialized_.is_trivial() ? *this : specialized_.choose(*this, scalars, runs);
   }
   std::size_t outputs() const noexcept { return recorded_.outputs().size(); }
   DType dtype(std::size_t output) const noexcept { return recorded_[recorded_.outputs()[output]].dtype; }
@@ -58,7 +58,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   };
   std::span<const NarrowScalar> narrow_scalars() const noexcept { return narrow_scalars_; }
   /// An operation that accepts only some numbers, with its operands that are numbers (graph/arguments.hpp).
-  struct LimitedOperation {
+  struct ConstrainedOperation {
     struct Number {
       std::optional<ScalarUse> scalar;
       std::optional<double> constant;
@@ -66,58 +66,58 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
     Op op;
     std::vector<Number> operands;
   };
-  std::span<const LimitedOperation> limited_operations() const noexcept { return limited_; }
+  std::span<const ConstrainedOperation> constrained_operations() const noexcept { return limited_; }
   /// Whether there are any scalars to check.
-  bool limits_scalars() const noexcept { return limits_scalars_; }
+  bool constrains_scalars() const noexcept { return limits_scalars_; }
 
   /// Whether plans depend on shapes, so that requesting them requires the leaves.
-  bool reshapes() const noexcept { return reshapes_; }
+  bool depends_on_shapes() const noexcept { return depends_on_shapes_; }
   /// The plan of all outputs for leaves of these shapes, if the compiled graph reshapes.
-  const ReadyPlan& plan_for(std::span<runtime::TensorImpl* const> leaves) const;
+  const ExecutablePlan& plan_for(std::span<runtime::TensorImpl* const> leaves) const;
 
   /// One plan for all outputs, which must have the same shape.
-  const ReadyPlan& together() const {
-    const ReadyPlan* ready = plans_[0].load(std::memory_order_acquire);
+  const ExecutablePlan& joint_plan() const {
+    const ExecutablePlan* ready = plans_[0].load(std::memory_order_acquire);
     return ready ? *ready : make(0);
   }
-  const ReadyPlan& alone(std::size_t output) const {
-    const ReadyPlan* ready = plans_[1 + output].load(std::memory_order_acquire);
+  const ExecutablePlan& plan_of_output(std::size_t output) const {
+    const ExecutablePlan* ready = plans_[1 + output].load(std::memory_order_acquire);
     return ready ? *ready : make(1 + output);
   }
 
  private:
   runtime::TraceSpan planning() const noexcept;
-  const ReadyPlan& make(std::size_t which) const;
+  const ExecutablePlan& make(std::size_t which) const;
   const Graph& simplified() const;  // under the mutex
 
   /// Plans by pattern of shapes. Immutable once published.
   struct ShapedPlan {
-    ShapedPlan(const ShapeKey& k, std::unique_ptr<const ReadyPlan> p, const ShapedPlan* n)
+    ShapedPlan(const ShapeKey& k, std::unique_ptr<const ExecutablePlan> p, const ShapedPlan* n)
         : key(k), plan(std::move(p)), next(n) {}
 
     ShapeKey key;
-    std::unique_ptr<const ReadyPlan> plan;
+    std::unique_ptr<const ExecutablePlan> plan;
     const ShapedPlan* next;
   };
   /// Whether an array that loads gather from is empty. Fused kernels must not load at an index that is computed once
   /// for each row, ahead of a pass, since there is no valid index.
-  bool loads_from_nothing(std::span<runtime::TensorImpl* const> leaves) const noexcept;
-  const ReadyPlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
+  bool gathers_from_empty(std::span<runtime::TensorImpl* const> leaves) const noexcept;
+  const ExecutablePlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
 
   Graph recorded_;
   std::optional<Graph> merged_;
   SpecializedGraphs specialized_;
-  bool eager_, reshapes_, limits_scalars_;
+  bool eager_, depends_on_shapes_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<bool> is_array_;
   std::vector<NarrowScalar> narrow_scalars_;
-  std::vector<LimitedOperation> limited_;
+  std::vector<ConstrainedOperation> limited_;
   mutable std::mutex mutex_;
   // For all outputs together: contraction to fma must not depend on whether their shapes agree.
   mutable std::optional<Graph> simplified_;
-  mutable std::vector<std::unique_ptr<const ReadyPlan>> owned_;
-  mutable std::vector<std::atomic<const ReadyPlan*>> plans_;  // all outputs together, then each separately
-  mutable std::atomic<const ShapedPlan*> shaped_{nullptr};    // the newest
+  mutable std::vector<std::unique_ptr<const ExecutablePlan>> owned_;
+  mutable std::vector<std::atomic<const ExecutablePlan*>> plans_;  // all outputs together, then each separately
+  mutable std::atomic<const ShapedPlan*> shaped_{nullptr};         // the newest
   mutable std::vector<std::unique_ptr<const ShapedPlan>> all_shaped_;
 };
 
@@ -131,7 +131,7 @@ Graph with_output_dtypes(Graph recorded, std::span<const std::uint8_t> dtypes);
 /// The words that, besides the type, determine an evaluation's compiled graph.
 using CompiledGraphKey = std::span<const std::uint16_t>;
 
-/// The compiled graph that a call-site cache has for a key, or null; it stays until the caller's Reading ends.
+/// The compiled graph that a call-site cache has for a key, or null; it stays until the caller's EpochGuard ends.
 /// Lock-free.
 const CompiledGraph* find_compiled_graph(const CallSiteCache& site, CompiledGraphKey key) noexcept;
 /// Adds one; does nothing if another thread did, or if the cache is full (the global table then still serves).

@@ -62,7 +62,7 @@ struct Executable::Variant {
         loaded(new Loaded[device_count]) {}
 
   struct Loaded {
-    KernelSlot slot;
+    KernelPointer slot;
     std::int64_t blocks = 0;  // that the device runs at once; set once, before the kernel is published
   };
 
@@ -161,9 +161,9 @@ runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased, Pri
   return {kernel_.name, print(kernel_, traits_, class_of(nest, aliased))};
 }
 
-RowPlan Executable::row_plan(const LoopNest& nest, bool aliased, Device device) const {
+RowReport Executable::row_plan(const LoopNest& nest, bool aliased, Device device) const {
   const KernelClass c = class_of(nest, aliased);
-  RowPlan plan;
+  RowReport plan;
   plan.rows = nest.rows(), plan.columns = nest.columns();
   const bool row_caches =
       !device.is_cpu() && RowCache(traits_, c).extent(plan.columns, gpu_at(device).shared_per_block()) > 0;
@@ -218,10 +218,10 @@ RunFaults Executable::run_on_cpu(const LoopNest& nest, const Scalar* scalars) co
   const CpuProgram& cpu = on_cpu();
   Words words(scalars_.size(), boost::container::default_init);
   write_scalars(words.data(), scalars);
-  const RunFaults met =
+  const RunFaults faults =
       std::visit([&](const auto& program) { return program.run(nest, {words.data(), words.size()}); }, cpu.program);
   ThreadStats::count(counters.launches);
-  return met;
+  return faults;
 }
 
 RunFaults Executable::traced_on_cpu(const LoopNest& nest, const Scalar* scalars) const {
@@ -266,7 +266,7 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   }
   word = write_scalars(write_nest(word, v.kernel_class, nest), scalars);
   for (const std::size_t k : iotas_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
-  gpu.launch({.function = loaded_function,
+  gpu.launch({.kernel = loaded_function,
               .grid = blocks_for(thread_count(v.kernel_class, nest), loaded.blocks),
               .block = cuda::block_threads,
               .shared = 0,
@@ -291,7 +291,7 @@ class Executable::Workspace {
     for (const std::int64_t begin : begins) partials_.push_back(memory_->data + begin);
   }
   std::span<std::byte* const> partials() const noexcept { return partials_; }
-  runtime::Use use() const noexcept { return {memory_ ? memory_->buffer.get() : nullptr, true}; }
+  runtime::BufferAccess use() const noexcept { return {memory_ ? memory_->buffer.get() : nullptr, true}; }
 
  private:
   runtime::TensorRef memory_;
@@ -309,7 +309,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
   launch.row_cache = v.row_cache.extent(launch.columns, gpu.shared_per_block());
   const Workspace workspace(kernel_, c, launch, device);
   launch.partials = workspace.partials();
-  const runtime::Use uses[] = {workspace.use()};
+  const runtime::BufferAccess uses[] = {workspace.use()};
   const runtime::DependencyGuard ordered(device, std::span(uses, c.rows.split ? 1 : 0));
   const std::int64_t launches = c.rows.split ? static_cast<std::int64_t>(launch.partials.size()) + 1 : 1;
   void* const loaded_function = function(v, gpu, device);
@@ -327,7 +327,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
     for (const std::size_t k : iotas_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
     for (const Fault f : all_faults)
       if (traits_.faults.has(f)) *word++ = fault_code(f);
-    gpu.launch({.function = loaded_function,
+    gpu.launch({.kernel = loaded_function,
                 .grid = static_cast<unsigned>(
                     std::clamp<std::int64_t>(launch.grid.row_groups * launch.splits_in_launch, 1, resident)),
                 .block = launch.grid.block,

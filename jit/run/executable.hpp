@@ -14,11 +14,11 @@
 
 namespace sinter::inline v1::jit {
 
-/// For tests and benchmarks: from now on kernels for GPU `index` run on `device`; null ends this.
+/// For tests and benchmarks: makes kernels for GPU `index` run on `device`, until it is called with null.
 void use_gpu(int index, runtime::GpuBackend* device) noexcept;
 
 /// How a GPU processes the rows of a kernel.
-struct RowPlan {
+struct RowReport {
   std::int64_t rows = 0, columns = 0;
   std::int64_t launches = 1;
   std::int64_t passes = 1;  // over a row
@@ -41,13 +41,13 @@ class Executable {
   const Kernel& kernel() const noexcept { return kernel_; }
 
   /// Runs over a nest with at least one element. `aliased`: an input is the same memory as an output, element for
-  /// element. Thread-safe, within a Reading. Throws CompileError, CudaError. Returns the faults that it found; a GPU
-  /// reports its faults later.
+  /// element. Thread-safe, within an EpochGuard. Throws CompileError, CudaError. Returns the faults that it found; a
+  /// GPU reports its faults later.
   [[nodiscard]] RunFaults run(const LoopNest& nest, bool aliased, const Scalar* scalars, Device device) const;
   /// Compiles what run() would need.
   void prepare(const LoopNest& nest, bool aliased, Device device) const;
   /// For a kernel that reduces: how a GPU processes its rows; for the CPU, how a GPU without a row cache would.
-  RowPlan row_plan(const LoopNest& nest, bool aliased, Device device) const;
+  RowReport row_plan(const LoopNest& nest, bool aliased, Device device) const;
   /// The text that run() would use on a GPU for which `print` prints it.
   runtime::KernelSource source(const LoopNest& nest, bool aliased, PrintSource& print) const;
 

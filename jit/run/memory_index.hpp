@@ -22,7 +22,7 @@ class MemoryIndex {
 
   /// Calls f(i) for every array i that may share memory with `with`, until it returns true. Returns whether it did.
   template <class F>
-  bool any_near(const runtime::TensorImpl& with, F f) const {
+  bool any_candidate(const runtime::TensorImpl& with, F f) const {
     for (const std::size_t i : elsewhere_)
       if (f(i)) return true;
     const auto [first, last] = runtime::byte_range(with);

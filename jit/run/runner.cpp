@@ -43,7 +43,7 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
 /// Calls run() in order with the work of other streams.
 template <class F>
 auto run_in_order(std::span<TensorImpl* const> operands, std::size_t outputs, Device device, F run) {
-  small_vector<runtime::Use, 16> uses;
+  small_vector<runtime::BufferAccess, 16> uses;
   for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
   const runtime::DependencyGuard ordered(device, {uses.data(), uses.size()});
   return run();
@@ -68,14 +68,14 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   fill_nest(nest, kernel.kernel(), operands, shape);
   if (call.runs) [[likely]] {
     const auto run = [&] { return kernel.run(nest, aliased, call.scalars, call.device); };
-    const RunFaults met = runtime::order_matters.load(std::memory_order_relaxed)
-                              ? run_in_order(operands, outputs, call.device, run)
-                              : run();
-    if (met.any() && !call.faulted) call.faulted = &kernel.kernel(), call.met = met;
+    const RunFaults faults = runtime::order_matters.load(std::memory_order_relaxed)
+                                 ? run_in_order(operands, outputs, call.device, run)
+                                 : run();
+    if (faults.any() && !call.faulted) call.faulted = &kernel.kernel(), call.faults = faults;
   } else if (call.texts) {
     call.texts->texts.push_back(kernel.source(nest, aliased, call.texts->print));
   } else if (call.row_plans) {
-    call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased, call.device) : RowPlan());
+    call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased, call.device) : RowReport());
   } else if (call.later) {
     call.later->push_back([&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
   } else {
@@ -94,7 +94,7 @@ void run_product(const Kernel& kernel, std::span<TensorImpl* const> operands, co
 /// Runs the kernels of a plan in order, with the temporaries between them.
 class PlanRun {
  public:
-  PlanRun(const ReadyPlan& plan, const PlanShapes& shapes, Targets& targets, bool aliased, const Call& call)
+  PlanRun(const ExecutablePlan& plan, const PlanShapes& shapes, Targets& targets, bool aliased, const Call& call)
       : plan_(plan),
         shapes_(shapes),
         targets_(targets),
@@ -136,7 +136,7 @@ class PlanRun {
     for (const Slot& s : kernel.inputs) operands_.push_back(array(s));
   }
 
-  const ReadyPlan& plan_;
+  const ExecutablePlan& plan_;
   const PlanShapes& shapes_;
   Targets& targets_;
   const bool aliased_;
@@ -145,14 +145,15 @@ class PlanRun {
   small_vector<TensorImpl*, 16> operands_;
 };
 
-void show_plan(const CompiledGraph& compiled, const ReadyPlan& plan, const PlanShapes& shapes, const Call& call) {
-  PlanSeen seen{compiled.shared_from_this(), &plan, shapes, {}};
+void capture_plan(const CompiledGraph& compiled, const ExecutablePlan& plan, const PlanShapes& shapes,
+                  const Call& call) {
+  CapturedPlan seen{compiled.shared_from_this(), &plan, shapes, {}};
   for (std::size_t i = 0; i < call.leaves.size(); ++i) seen.leaves.push_back(TensorRef::share(call.leaves[i]));
   call.seen->push_back(std::move(seen));
 }
 
 /// One plan and the outputs that it computes.
-void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call& call) {
+void run_plan(const ExecutablePlan& plan, Targets& targets, bool aliased, const Call& call) {
   if (targets[plan.outputs[0]].shape.numel() == 0) return;
   if (plan.kernels.size() != 1) {
     const PlanShapes shapes = plan_shapes(plan.plan, &targets[plan.outputs[0]].shape, call.leaves);
@@ -166,7 +167,7 @@ void run_plan(const ReadyPlan& plan, Targets& targets, bool aliased, const Call&
 }
 
 /// Whether the last kernel writes the plan's output, so that everything has been read when it is written.
-bool last_kernel_writes(const ReadyPlan& plan, std::uint32_t output) {
+bool last_kernel_writes(const ExecutablePlan& plan, std::uint32_t output) {
   for (const Slot& s : plan.plan.kernels.back().outputs)
     if (s.kind == Slot::Kind::Output && s.number == output) return true;
   return false;
@@ -179,11 +180,11 @@ bool overlaps_array(const TensorImpl& to, const CompiledGraph& compiled, std::si
 }
 
 /// How the array of an output overlaps with the leaves of a plan that computes it and others.
-Overlap worst_overlap(const TensorImpl& to, std::size_t output, const CompiledGraph& compiled, const ReadyPlan& plan,
-                      const MemoryIndex& leaves, const Call& call) {
+Overlap worst_overlap(const TensorImpl& to, std::size_t output, const CompiledGraph& compiled,
+                      const ExecutablePlan& plan, const MemoryIndex& leaves, const Call& call) {
   const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, static_cast<std::uint32_t>(output));
   Overlap worst = Overlap::None;
-  const bool copies = leaves.any_near(to, [&](std::size_t leaf) {
+  const bool copies = leaves.any_candidate(to, [&](std::size_t leaf) {
     const Overlap with = overlap(to, *call.leaves[leaf]);
     worst = std::max(worst, with);
     return with == Overlap::Some || (with == Overlap::Same && (!reads_first || compiled.is_array(leaf)));
@@ -195,7 +196,7 @@ Overlap worst_overlap(const TensorImpl& to, std::size_t output, const CompiledGr
 Overlap worst_overlap(std::size_t i, const CompiledGraph& compiled, const Targets& targets, const Call& call) {
   const TensorImpl& to = *targets[i].given;
   Overlap worst = Overlap::None;
-  const ReadyPlan& plan = compiled.alone(i);
+  const ExecutablePlan& plan = compiled.plan_of_output(i);
   const bool reads_first = plan.kernels.size() == 1 || last_kernel_writes(plan, 0);
   for (std::size_t o = i; o < compiled.outputs(); ++o) {
     if (overlaps_array(to, compiled, o, call)) return Overlap::Some;
@@ -209,15 +210,16 @@ Overlap worst_overlap(std::size_t i, const CompiledGraph& compiled, const Target
 }
 
 /// Sets the outputs' destinations; returns whether some kernel reads and writes the same memory.
-bool choose_arrays(const CompiledGraph& compiled, Targets& targets, const ReadyPlan* together, const Call& call) {
+bool choose_arrays(const CompiledGraph& compiled, Targets& targets, const ExecutablePlan* joint_plan,
+                   const Call& call) {
   bool aliased = false;
   std::optional<MemoryIndex> leaves;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     if (t.given) {
-      if (together && !leaves) leaves.emplace(call.leaves);
-      const Overlap with = together ? worst_overlap(*t.given, i, compiled, *together, *leaves, call)
-                                    : worst_overlap(i, compiled, targets, call);
+      if (joint_plan && !leaves) leaves.emplace(call.leaves);
+      const Overlap with = joint_plan ? worst_overlap(*t.given, i, compiled, *joint_plan, *leaves, call)
+                                      : worst_overlap(i, compiled, targets, call);
       aliased |= with == Overlap::Same;
       if (with != Overlap::Some) {
         t.array = TensorRef::share(t.given);
@@ -244,7 +246,7 @@ void finish(Targets& targets, const Call& call) {
 }
 
 /// Any number of outputs, kernels and overlaps.
-void run_any(const CompiledGraph& compiled, const Call& call) {
+void run_general(const CompiledGraph& compiled, const Call& call) {
   Targets targets(compiled.outputs());
   bool same_shape = true;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -257,18 +259,18 @@ void run_any(const CompiledGraph& compiled, const Call& call) {
     }
     same_shape &= t.shape == targets[0].shape;
   }
-  if (call.outputs) check_apart({call.outputs, targets.size()});
-  const ReadyPlan* together = same_shape ? &compiled.together() : nullptr;
-  const bool aliased = choose_arrays(compiled, targets, together, call);
+  if (call.outputs) check_outputs_disjoint({call.outputs, targets.size()});
+  const ExecutablePlan* joint_plan = same_shape ? &compiled.joint_plan() : nullptr;
+  const bool aliased = choose_arrays(compiled, targets, joint_plan, call);
   if (call.seen)
-    for (std::size_t i = 0; i < (together ? 1 : targets.size()); ++i) {
-      const ReadyPlan& plan = together ? *together : compiled.alone(i);
-      show_plan(compiled, plan, plan_shapes(plan.plan, &targets[i].shape, call.leaves), call);
+    for (std::size_t i = 0; i < (joint_plan ? 1 : targets.size()); ++i) {
+      const ExecutablePlan& plan = joint_plan ? *joint_plan : compiled.plan_of_output(i);
+      capture_plan(compiled, plan, plan_shapes(plan.plan, &targets[i].shape, call.leaves), call);
     }
-  if (together) {
-    run_plan(*together, targets, aliased, call);
+  if (joint_plan) {
+    run_plan(*joint_plan, targets, aliased, call);
   } else {
-    for (std::size_t i = 0; i < targets.size(); ++i) run_plan(compiled.alone(i), targets, aliased, call);
+    for (std::size_t i = 0; i < targets.size(); ++i) run_plan(compiled.plan_of_output(i), targets, aliased, call);
   }
   finish(targets, call);
 }
@@ -280,14 +282,14 @@ bool writes_in_place(const Kernel& kernel, std::size_t output, const TensorImpl&
     return std::ranges::none_of(std::span(kernel.inputs).first(2), [&](const Slot& s) {
       return s.kind == Slot::Kind::Leaf && overlap(to, *call.leaves[s.number]) != Overlap::None;
     });
-  return !kernel.rows || kernel.rows->indexing[output] == Indexing::Domain;
+  return !kernel.rows || kernel.rows->axis_mapping[output] == AxisMapping::Domain;
 }
 
 /// The fast path of almost every evaluation: one output of one kernel, without temporaries. `domain` is the shape that
 /// the kernel runs over. Returns false, without having run anything, if the path does not apply.
 template <bool reduces>
-bool run_directly(const CompiledGraph& compiled, const Call& call, const ReadyPlan& plan, const Shape& shape,
-                  const Shape& domain, TensorImpl* given) {
+bool run_single_kernel(const CompiledGraph& compiled, const Call& call, const ExecutablePlan& plan, const Shape& shape,
+                       const Shape& domain, TensorImpl* given) {
   bool aliased = false;
   if (given && !compiled.arrays(0).empty() && overlaps_array(*given, compiled, 0, call)) return false;
   if (given)
@@ -311,7 +313,7 @@ bool run_directly(const CompiledGraph& compiled, const Call& call, const ReadyPl
   return true;
 }
 
-bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output, const TensorImpl& to, const Call& call) {
+bool last_writes_in_place(const ExecutablePlan& plan, std::uint32_t output, const TensorImpl& to, const Call& call) {
   const Kernel& last = plan.plan.kernels.back();
   for (std::size_t i = 0; i < last.outputs.size(); ++i)
     if (last.outputs[i] == Slot{Slot::Kind::Output, output}) return writes_in_place(last, i, to, call);
@@ -319,7 +321,7 @@ bool last_writes_in_place(const ReadyPlan& plan, std::uint32_t output, const Ten
 }
 
 /// Sets the destinations of given outputs. One of another shape receives a copy.
-bool choose_arrays(const CompiledGraph& compiled, const ReadyPlan& plan, Targets& targets, const Call& call) {
+bool choose_arrays(const CompiledGraph& compiled, const ExecutablePlan& plan, Targets& targets, const Call& call) {
   bool aliased = false;
   std::optional<MemoryIndex> leaves;
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -338,7 +340,7 @@ bool choose_arrays(const CompiledGraph& compiled, const ReadyPlan& plan, Targets
 }
 
 /// run_directly for a kernel that reduces.
-bool run_rows_directly(const CompiledGraph& compiled, const Call& call, const ReadyPlan& plan) {
+bool run_rows_directly(const CompiledGraph& compiled, const Call& call, const ExecutablePlan& plan) {
   const Kernel& kernel = plan.plan.kernels[0];
   const Shape domain = shape_by_inputs(kernel, call.leaves), shape = output_shape(kernel, 0, domain);
   TensorImpl* const given = call.outputs[0].get();
@@ -346,12 +348,12 @@ bool run_rows_directly(const CompiledGraph& compiled, const Call& call, const Re
     check_output(*given, shape, call.device);
     if (!(given->shape == shape)) return false;
   }
-  return run_directly<true>(compiled, call, plan, shape, domain, given);
+  return run_single_kernel<true>(compiled, call, plan, shape, domain, given);
 }
 
 /// A compiled graph that reshapes, whose outputs may differ in shape.
-void run_reshaping(const CompiledGraph& compiled, const Call& call) {
-  const ReadyPlan& plan = compiled.plan_for(call.leaves);
+void run_shaped(const CompiledGraph& compiled, const Call& call) {
+  const ExecutablePlan& plan = compiled.plan_for(call.leaves);
   const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && compiled.outputs() == 1 && call.runs;
   if (is_one && run_rows_directly(compiled, call, plan)) return;
   const PlanShapes shapes = plan_shapes(plan.plan, nullptr, call.leaves);
@@ -362,36 +364,36 @@ void run_reshaping(const CompiledGraph& compiled, const Call& call) {
     t.given = call.outputs ? call.outputs[i].get() : nullptr;
     if (t.given) check_output(*t.given, t.shape, call.device);
   }
-  if (call.outputs) check_apart({call.outputs, targets.size()});
+  if (call.outputs) check_outputs_disjoint({call.outputs, targets.size()});
   const bool aliased = choose_arrays(compiled, plan, targets, call);
-  if (call.seen) show_plan(compiled, plan, shapes, call);
+  if (call.seen) capture_plan(compiled, plan, shapes, call);
   PlanRun(plan, shapes, targets, aliased, call).run();
   finish(targets, call);
 }
 
-void run_all(const CompiledGraph& compiled, const Call& call) {
-  if (compiled.reshapes()) [[unlikely]]
-    return run_reshaping(compiled, call);
+void run_on_device(const CompiledGraph& compiled, const Call& call) {
+  if (compiled.depends_on_shapes()) [[unlikely]]
+    return run_shaped(compiled, call);
   if (compiled.outputs() == 1 && call.runs) [[likely]] {
-    const ReadyPlan& plan = compiled.together();
+    const ExecutablePlan& plan = compiled.joint_plan();
     if (plan.kernels.size() == 1) [[likely]] {
       const Shape shape = output_shape(compiled, 0, call.leaves);
       TensorImpl* const given = call.outputs[0].get();
       if (given) check_output(*given, shape, call.device);
-      if (run_directly<false>(compiled, call, plan, shape, shape, given)) return;
+      if (run_single_kernel<false>(compiled, call, plan, shape, shape, given)) return;
     }
   }
-  run_any(compiled, call);
+  run_general(compiled, call);
 }
 
 }  // namespace
 
 void run(const CompiledGraph& compiled, const Call& call) {
   const runtime::DefaultFloatEnvironment floats;  // scalars are converted
-  if (compiled.limits_scalars()) check_scalars(compiled, call.scalars);
-  run_all(compiled, call);
+  if (compiled.constrains_scalars()) check_scalars(compiled, call.scalars);
+  run_on_device(compiled, call);
   if (call.faulted) [[unlikely]]
-    throw_fault(*call.faulted, call.met);
+    throw_fault(*call.faulted, call.faults);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -14,9 +14,9 @@
 namespace sinter::inline v1::jit {
 
 /// A plan of an inspected evaluation, and its leaves.
-struct PlanSeen {
+struct CapturedPlan {
   std::shared_ptr<const CompiledGraph> compiled;  // keeps the plan alive
-  const ReadyPlan* ready;
+  const ExecutablePlan* ready;
   PlanShapes shapes;
   std::vector<runtime::TensorRef> leaves;
 };
@@ -42,15 +42,15 @@ struct Call {
   const Scalar* scalars = nullptr;
   runtime::TensorRef* outputs = nullptr;  // the compiled graph's outputs; a null one receives a new array
   Device device;
-  bool is_typed = false;                      // the graph follows from a type; a Lazy's has leaves for known values
-  bool runs = true;                           // false: only compiles what running would need
-  KernelTexts* texts = nullptr;               // if given, receives the kernels' texts; then nothing compiles
-  std::vector<RowPlan>* row_plans = nullptr;  // if given, receives one for each kernel; nothing compiles
-  std::vector<PlanSeen>* seen = nullptr;      // if given, receives the plans; nothing compiles
+  bool is_typed = false;                        // the graph follows from a type; a Lazy's has leaves for known values
+  bool runs = true;                             // false: only compiles what running would need
+  KernelTexts* texts = nullptr;                 // if given, receives the kernels' texts; then nothing compiles
+  std::vector<RowReport>* row_plans = nullptr;  // if given, receives one for each kernel; nothing compiles
+  std::vector<CapturedPlan>* seen = nullptr;    // if given, receives the plans; nothing compiles
   std::vector<Collective>* collectives = nullptr;       // if given, receives a mesh's collectives
   std::vector<std::function<void()>>* later = nullptr;  // if given, receives functions that compile the kernels
   mutable const Kernel* faulted = nullptr;              // the first kernel that found a fault
-  mutable RunFaults met;                                // the faults that it found
+  mutable RunFaults faults;                             // the faults that it found
 };
 
 /// Checks shapes and outputs, runs, and sets `outputs`. If it throws, `outputs` is unchanged, except for faults on the

@@ -15,7 +15,7 @@ SpecializedGraphs::SpecializedGraphs(const Graph& graph) : equal_(graph) {}
 SpecializedGraphs::~SpecializedGraphs() = default;
 
 const CompiledGraph& SpecializedGraphs::choose(const CompiledGraph& general, const Scalar* scalars, bool runs) const {
-  const EqualScalars::Pattern pattern = equal_.pattern(scalars);
+  const EqualScalars::EqualityClasses pattern = equal_.pattern(scalars);
   if (EqualScalars::all_differ(pattern)) {
     if (runs && !general_ran_.load(std::memory_order_relaxed)) general_ran_.store(true, std::memory_order_relaxed);
     return general;
@@ -28,25 +28,27 @@ const CompiledGraph& SpecializedGraphs::choose(const CompiledGraph& general, con
   return nearest(general, pattern);
 }
 
-const SpecializedGraphs::Specialization* SpecializedGraphs::find(const EqualScalars::Pattern& pattern) const noexcept {
+const SpecializedGraphs::Specialization* SpecializedGraphs::find(
+    const EqualScalars::EqualityClasses& pattern) const noexcept {
   const Specialization* known = newest_.load(std::memory_order_acquire);
   while (known && known->pattern != pattern) known = known->next;
   return known;
 }
 
 const CompiledGraph& SpecializedGraphs::nearest(const CompiledGraph& general,
-                                                const EqualScalars::Pattern& pattern) const noexcept {
+                                                const EqualScalars::EqualityClasses& pattern) const noexcept {
   for (const Specialization* k = newest_.load(std::memory_order_acquire); k; k = k->next)
     if (k->compiled && EqualScalars::holds(k->pattern, pattern)) return *k->compiled;
   return general;
 }
 
-void SpecializedGraphs::remember(const EqualScalars::Pattern& pattern) const {
+void SpecializedGraphs::remember(const EqualScalars::EqualityClasses& pattern) const {
   const runtime::ForkSafeLock lock(mutex_);
   if (!find(pattern) && patterns_.load(std::memory_order_relaxed) < max_patterns) publish(pattern, true, nullptr);
 }
 
-const CompiledGraph& SpecializedGraphs::add(const CompiledGraph& general, const EqualScalars::Pattern& pattern) const {
+const CompiledGraph& SpecializedGraphs::add(const CompiledGraph& general,
+                                            const EqualScalars::EqualityClasses& pattern) const {
   const runtime::ForkSafeLock lock(mutex_);
   const Specialization* known = find(pattern);
   if (!known || known->seen_once) {
@@ -59,7 +61,7 @@ const CompiledGraph& SpecializedGraphs::add(const CompiledGraph& general, const 
 
 /// Inserts before older entries of the pattern. Under the mutex.
 const SpecializedGraphs::Specialization& SpecializedGraphs::publish(
-    EqualScalars::Pattern pattern, bool seen_once, std::shared_ptr<const CompiledGraph> compiled) const {
+    EqualScalars::EqualityClasses pattern, bool seen_once, std::shared_ptr<const CompiledGraph> compiled) const {
   if (!find(pattern)) patterns_.fetch_add(1, std::memory_order_relaxed);
   all_.push_back(std::make_unique<const Specialization>(
       Specialization{std::move(pattern), seen_once, std::move(compiled), newest_.load(std::memory_order_relaxed)}));

@@ -21,27 +21,28 @@ class SpecializedGraphs {
   SpecializedGraphs& operator=(const SpecializedGraphs&) = delete;
 
   /// Whether equal scalars never save work, as in almost every graph.
-  bool none() const noexcept { return equal_.none(); }
+  bool is_trivial() const noexcept { return equal_.is_trivial(); }
   /// What to run for these scalars: `general`, or a graph specialized from it. A pattern of equal scalars that first
   /// appears after a run without it may be a coincidence: its first run takes an existing compiled graph, so a loop in
-  /// which two scalars happen to meet compiles nothing. With `runs` false, this returns what the next run would take
-  /// and does not count as a run.
+  /// which two scalars happen to be equal once compiles nothing. With `runs` false, this returns what the next run
+  /// would take and does not count as a run.
   const CompiledGraph& choose(const CompiledGraph& general, const Scalar* scalars, bool runs) const;
 
  private:
   /// A list node; immutable once published.
   struct Specialization {
-    EqualScalars::Pattern pattern;
+    EqualScalars::EqualityClasses pattern;
     bool seen_once;                                 // no graph was compiled for it yet
     std::shared_ptr<const CompiledGraph> compiled;  // null: the general graph is used
     const Specialization* next;
   };
-  const Specialization* find(const EqualScalars::Pattern& pattern) const noexcept;
+  const Specialization* find(const EqualScalars::EqualityClasses& pattern) const noexcept;
   /// An existing graph that computes the right values for the pattern.
-  const CompiledGraph& nearest(const CompiledGraph& general, const EqualScalars::Pattern& pattern) const noexcept;
-  void remember(const EqualScalars::Pattern& pattern) const;
-  const CompiledGraph& add(const CompiledGraph& general, const EqualScalars::Pattern& pattern) const;
-  const Specialization& publish(EqualScalars::Pattern pattern, bool seen_once,
+  const CompiledGraph& nearest(const CompiledGraph& general,
+                               const EqualScalars::EqualityClasses& pattern) const noexcept;
+  void remember(const EqualScalars::EqualityClasses& pattern) const;
+  const CompiledGraph& add(const CompiledGraph& general, const EqualScalars::EqualityClasses& pattern) const;
+  const Specialization& publish(EqualScalars::EqualityClasses pattern, bool seen_once,
                                 std::shared_ptr<const CompiledGraph> compiled) const;
 
   const EqualScalars equal_;

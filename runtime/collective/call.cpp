@@ -14,7 +14,7 @@ namespace {
 
 constinit thread_local std::int64_t subject = 0;
 
-Call call_on(CallKind kind, LocalArrays arrays) {
+Call call_on(CallKind kind, RankTensors arrays) {
   const bool known = !arrays.empty() && arrays[0];
   return {.kind = kind,
           .dtype = known ? static_cast<std::int64_t>(arrays[0]->dtype) : 0,
@@ -22,7 +22,7 @@ Call call_on(CallKind kind, LocalArrays arrays) {
           .subject = subject};
 }
 
-Call call_with_counts(CallKind kind, LocalArrays from, Counts counts) {
+Call call_with_counts(CallKind kind, RankTensors from, Counts counts) {
   Call call = call_on(kind, from);
   call.count = std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), call.counts = hash_of(counts);
   return call;
@@ -33,21 +33,21 @@ Call call_with_counts(CallKind kind, LocalArrays from, Counts counts) {
 Subject::Subject(std::span<const std::int64_t> numbers) noexcept : before_(std::exchange(subject, hash_of(numbers))) {}
 Subject::~Subject() { subject = before_; }
 
-Call all_reduce_call(LocalArrays arrays, ReduceOp how) {
+Call all_reduce_call(RankTensors arrays, ReduceOp how) {
   Call call = call_on(CallKind::AllReduce, arrays);
   call.how = static_cast<std::int64_t>(how);
   return call;
 }
 
-Call all_gather_call(LocalArrays from, Counts counts) { return call_with_counts(CallKind::AllGather, from, counts); }
+Call all_gather_call(RankTensors from, Counts counts) { return call_with_counts(CallKind::AllGather, from, counts); }
 
-Call reduce_scatter_call(LocalArrays from, Counts counts, ReduceOp how) {
+Call reduce_scatter_call(RankTensors from, Counts counts, ReduceOp how) {
   Call call = call_with_counts(CallKind::ReduceScatter, from, counts);
   call.how = static_cast<std::int64_t>(how);
   return call;
 }
 
-Call broadcast_call(LocalArrays arrays, int root) {
+Call broadcast_call(RankTensors arrays, int root) {
   Call call = call_on(CallKind::Broadcast, arrays);
   call.from = root;
   return call;

@@ -52,10 +52,10 @@ class Subject {
 using Counts = std::span<const std::int64_t>;
 
 /// Calls as requested, before they are checked; the dtype is that of the first array, if any.
-Call all_reduce_call(LocalArrays arrays, ReduceOp how);
-Call all_gather_call(LocalArrays from, Counts counts);
-Call reduce_scatter_call(LocalArrays from, Counts counts, ReduceOp how);
-Call broadcast_call(LocalArrays arrays, int root);
+Call all_reduce_call(RankTensors arrays, ReduceOp how);
+Call all_gather_call(RankTensors from, Counts counts);
+Call reduce_scatter_call(RankTensors from, Counts counts, ReduceOp how);
+Call broadcast_call(RankTensors arrays, int root);
 Call send_call(const TensorRef& own, int from, int to);
 
 inline constexpr std::size_t call_words = 9;

@@ -8,7 +8,7 @@
 
 #include <sinter/runtime/float_environment.hpp>
 #include "../bools.hpp"
-#include "../parts.hpp"
+#include "../parallel.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -87,7 +87,7 @@ constexpr std::int64_t part_size = 1 << 15;  // elements: several such parts of 
 /// Calls f(first, last) for ranges of all elements, on several threads if there are many.
 template <class F>
 void in_parts(std::int64_t count, F f) {
-  run_parts((count + part_size - 1) / part_size, [&](std::int64_t part) {
+  parallel_for_erased((count + part_size - 1) / part_size, [&](std::int64_t part) {
     const DefaultFloatEnvironment as_everywhere;
     f(part * part_size, std::min(count, (part + 1) * part_size));
   });

@@ -66,9 +66,9 @@ std::string_view expression_of(ReduceOp how) {
 void* function_for(GpuBackend& gpu, DType dtype, ReduceOp how) {
   using Key = std::tuple<int, DType, ReduceOp>;
   static constinit ForkLocal<std::mutex> mutex;
-  static constinit NoDestructor<std::map<Key, Function>> functions;
+  static constinit NoDestructor<std::map<Key, KernelHandle>> functions;
   const std::lock_guard lock(mutex.get());  // possibly for long: the compiler runs
-  Function& f = functions.get()[{gpu.device().index(), dtype, how}];
+  KernelHandle& f = functions.get()[{gpu.device().index(), dtype, how}];
   if (!f.handle()) {
     const KernelSource source = combine_kernel(dtype, how);
     f = gpu.load(gpu.compile(source), source.name);
@@ -110,7 +110,7 @@ void combine_on_gpu(GpuBackend& gpu, DType dtype, ReduceOp how, std::byte* to, c
   const std::uint64_t words[] = {std::bit_cast<std::uint64_t>(to), std::bit_cast<std::uint64_t>(from),
                                  static_cast<std::uint64_t>(arrays), static_cast<std::uint64_t>(count)};
   const std::int64_t most = std::int64_t{8} * gpu.multiprocessors();
-  gpu.launch({.function = function_for(gpu, dtype, how),
+  gpu.launch({.kernel = function_for(gpu, dtype, how),
               .grid = static_cast<unsigned>(std::clamp<std::int64_t>((count + block - 1) / block, 1, most)),
               .block = block,
               .words = words,

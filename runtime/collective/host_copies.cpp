@@ -16,7 +16,7 @@ const std::byte* read_or_borrow(const TensorImpl& array, std::size_t offset, std
     read(array, offset, bytes, host);
     return host;
   }
-  const Use use{array.buffer.get(), false};
+  const BufferAccess use{array.buffer.get(), false};
   const DependencyGuard ordered(array.device, {&use, 1});
   return array.data + offset;
 }

@@ -12,14 +12,14 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 double limit_in_seconds() {
-  constexpr double otherwise = 300;
+  constexpr double fallback = 300;
   const std::string value = environment("SINTER_COLLECTIVE_TIMEOUT");
-  if (value.empty()) return otherwise;
+  if (value.empty()) return fallback;
   double seconds = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   if (error == std::errc{} && end == value.data() + value.size() && seconds > 0 && seconds < 1e9) return seconds;
   report_unreadable("SINTER_COLLECTIVE_TIMEOUT", value, "seconds, more than 0", "taking 300");
-  return otherwise;
+  return fallback;
 }
 
 }  // namespace

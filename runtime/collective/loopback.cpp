@@ -21,20 +21,20 @@ class Loopback final : public Communicator {
 
   std::string_view name() const noexcept override { return "loopback"; }
   int size() const noexcept override { return ranks_.size(); }
-  int first() const noexcept override { return 0; }
-  int local() const noexcept override { return ranks_.size(); }
+  int first_local_rank() const noexcept override { return 0; }
+  int local_size() const noexcept override { return ranks_.size(); }
 
-  void all_reduce(LocalArrays arrays, ReduceOp how) override;
-  void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) override;
-  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) override;
-  void broadcast(LocalArrays arrays, int root) override;
+  void all_reduce(RankTensors arrays, ReduceOp how) override;
+  void all_gather(RankTensors from, RankTensors to, std::span<const std::int64_t> counts) override;
+  void reduce_scatter(RankTensors from, RankTensors to, std::span<const std::int64_t> counts, ReduceOp how) override;
+  void broadcast(RankTensors arrays, int root) override;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) override;
   void barrier() override {}
   Traffic traffic() const noexcept override { return {messages_.load(), bytes_.load()}; }
 
  private:
   template <class F>
-  void combine_blocks(LocalArrays from, std::int64_t first, std::int64_t count, ReduceOp how, F deliver);
+  void combine_blocks(RankTensors from, std::int64_t first, std::int64_t count, ReduceOp how, F deliver);
   void transfer(const TensorImpl& to, std::int64_t to_first, const TensorImpl& from, std::int64_t from_first,
                 std::int64_t count);
   void count_message(Device from, Device to, std::size_t bytes) noexcept;
@@ -52,7 +52,7 @@ void Loopback::count_message(Device from, Device to, std::size_t bytes) noexcept
 
 /// Reduces elements [first, first + count) and calls deliver(first element, elements, host) for each block.
 template <class F>
-void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t count, ReduceOp how, F deliver) {
+void Loopback::combine_blocks(RankTensors from, std::int64_t first, std::int64_t count, ReduceOp how, F deliver) {
   if (count == 0) return;
   const DType dtype = from[0]->dtype;
   const std::size_t size = size_of(dtype), block = static_cast<std::size_t>(std::min(count, block_size));
@@ -72,8 +72,8 @@ void Loopback::combine_blocks(LocalArrays from, std::int64_t first, std::int64_t
   for (const TensorRef& array : from) count_message(array->device, Device(), static_cast<std::size_t>(count) * size);
 }
 
-void Loopback::all_reduce(LocalArrays arrays, ReduceOp how) {
-  ranks_.all_reduce(arrays, how);
+void Loopback::all_reduce(RankTensors arrays, ReduceOp how) {
+  ranks_.check_all_reduce(arrays, how);
   if (size() == 1) return;
   const std::lock_guard lock(calls_.get());
   const std::size_t element = size_of(arrays[0]->dtype);
@@ -84,8 +84,8 @@ void Loopback::all_reduce(LocalArrays arrays, ReduceOp how) {
   for (const TensorRef& array : arrays) count_message(Device(), array->device, bytes_of(*array));
 }
 
-void Loopback::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) {
-  ranks_.reduce_scatter(from, to, counts, how);
+void Loopback::reduce_scatter(RankTensors from, RankTensors to, std::span<const std::int64_t> counts, ReduceOp how) {
+  ranks_.check_reduce_scatter(from, to, counts, how);
   const std::lock_guard lock(calls_.get());
   const std::size_t element = size_of(from[0]->dtype);
   std::int64_t first = 0;
@@ -104,16 +104,16 @@ void Loopback::transfer(const TensorImpl& to, std::int64_t to_first, const Tenso
   count_message(from.device, to.device, bytes);
 }
 
-void Loopback::all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) {
-  ranks_.all_gather(from, to, counts);
+void Loopback::all_gather(RankTensors from, RankTensors to, std::span<const std::int64_t> counts) {
+  ranks_.check_all_gather(from, to, counts);
   const std::lock_guard lock(calls_.get());
   std::int64_t first = 0;
   for (std::size_t p = 0; p < from.size(); first += counts[p++])
     for (const TensorRef& target : to) transfer(*target, first, *from[p], 0, counts[p]);
 }
 
-void Loopback::broadcast(LocalArrays arrays, int root) {
-  ranks_.broadcast(arrays, root);
+void Loopback::broadcast(RankTensors arrays, int root) {
+  ranks_.check_broadcast(arrays, root);
   const std::lock_guard lock(calls_.get());
   const TensorImpl& source = *arrays[static_cast<std::size_t>(root)];
   for (const TensorRef& target : arrays)
@@ -121,7 +121,7 @@ void Loopback::broadcast(LocalArrays arrays, int root) {
 }
 
 void Loopback::send(const TensorRef& source, int from, const TensorRef& target, int to) {
-  ranks_.send(source, from, target, to);
+  ranks_.check_send(source, from, target, to);
   const std::lock_guard lock(calls_.get());
   transfer(*target, 0, *source, 0, source->numel);
 }

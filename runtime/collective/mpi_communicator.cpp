@@ -37,13 +37,13 @@ class Mpi final : public Communicator {
 
   std::string_view name() const noexcept override { return "MPI"; }
   int size() const noexcept override { return ranks_.size(); }
-  int first() const noexcept override { return ranks_.first(); }
-  int local() const noexcept override { return ranks_.local(); }
+  int first_local_rank() const noexcept override { return ranks_.first_local_rank(); }
+  int local_size() const noexcept override { return ranks_.local_size(); }
 
-  void all_reduce(LocalArrays arrays, ReduceOp how) override;
-  void all_gather(LocalArrays from, LocalArrays to, Counts counts) override;
-  void reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) override;
-  void broadcast(LocalArrays arrays, int root) override;
+  void all_reduce(RankTensors arrays, ReduceOp how) override;
+  void all_gather(RankTensors from, RankTensors to, Counts counts) override;
+  void reduce_scatter(RankTensors from, RankTensors to, Counts counts, ReduceOp how) override;
+  void broadcast(RankTensors arrays, int root) override;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) override;
   void barrier() override;
   Traffic traffic() const noexcept override { return {messages_.load(), bytes_.load()}; }
@@ -54,7 +54,7 @@ class Mpi final : public Communicator {
   template <class F>
   void each_part(Exchange& e, const Call& call, std::int64_t count, const char* function, F f,
                  int peer = Processes::of_all);
-  void combine_local(LocalArrays arrays, ReduceOp how, std::byte* to) const;
+  void combine_local(RankTensors arrays, ReduceOp how, std::byte* to) const;
   void gather_shards(Exchange& e, const Call& call, std::byte* all, Counts counts);
   const std::byte* reduce_shards(Exchange& e, const Call& call, std::byte* all, Counts counts);
   void count_message(std::size_t bytes) noexcept {
@@ -106,7 +106,7 @@ void Mpi::each_part(Exchange& e, const Call& call, std::int64_t count, const cha
 }
 
 /// `to` becomes the reduction of this process's arrays.
-void Mpi::combine_local(LocalArrays arrays, ReduceOp how, std::byte* to) const {
+void Mpi::combine_local(RankTensors arrays, ReduceOp how, std::byte* to) const {
   const DType dtype = arrays[0]->dtype;
   constexpr std::int64_t block = 1 << 18;
   const std::int64_t count = arrays[0]->numel;
@@ -123,14 +123,14 @@ void Mpi::combine_local(LocalArrays arrays, ReduceOp how, std::byte* to) const {
   }
 }
 
-void Mpi::all_reduce(LocalArrays arrays, ReduceOp how) {
+void Mpi::all_reduce(RankTensors arrays, ReduceOp how) {
   const std::lock_guard lock(processes_.mutex());
   const Call call = all_reduce_call(arrays, how);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     DType wide = DType::Float32;
     processes_.agree(call, [&] {
-      ranks_.all_reduce(arrays, how);
+      ranks_.check_all_reduce(arrays, how);
       wide = accumulation_dtype(arrays[0]->dtype);
       all = e.allocate(static_cast<std::size_t>(call.count) * size_of(wide));
       combine_local(arrays, how, all);
@@ -197,17 +197,18 @@ const std::byte* Mpi::reduce_shards(Exchange& e, const Call& call, std::byte* al
   return all + static_cast<std::size_t>(own.first) * size;
 }
 
-void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
+void Mpi::all_gather(RankTensors from, RankTensors to, Counts counts) {
   const std::lock_guard lock(processes_.mutex());
   const Call call = all_gather_call(from, counts);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     std::size_t sent = 0;
     processes_.agree(call, [&] {
-      ranks_.all_gather(from, to, counts);
+      ranks_.check_all_gather(from, to, counts);
       all = e.allocate(bytes_of(*to[0]));
-      std::byte* place = all + static_cast<std::size_t>(sum(counts.first(static_cast<std::size_t>(first())))) *
-                                   size_of(from[0]->dtype);
+      std::byte* place =
+          all + static_cast<std::size_t>(sum(counts.first(static_cast<std::size_t>(first_local_rank())))) *
+                    size_of(from[0]->dtype);
       for (const TensorRef& array : from) {
         read(*array, 0, bytes_of(*array), place + sent);
         sent += bytes_of(*array);
@@ -219,14 +220,14 @@ void Mpi::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   });
 }
 
-void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) {
+void Mpi::reduce_scatter(RankTensors from, RankTensors to, Counts counts, ReduceOp how) {
   const std::lock_guard lock(processes_.mutex());
   const Call call = reduce_scatter_call(from, counts, how);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     std::unique_ptr<std::byte[]> rounded;
     processes_.agree(call, [&] {
-      ranks_.reduce_scatter(from, to, counts, how);
+      ranks_.check_reduce_scatter(from, to, counts, how);
       all = e.allocate(static_cast<std::size_t>(call.count) * size_of(accumulation_dtype(from[0]->dtype)));
       combine_local(from, how, all);
       std::size_t bytes = 0;
@@ -235,7 +236,8 @@ void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Reduce
     });
     const std::byte* const own = reduce_shards(e, call, all, counts);
     count_message(bytes_of(*from[0]));
-    narrow(from[0]->dtype, rounded.get(), own, sum(counts.subspan(static_cast<std::size_t>(first()), to.size())));
+    narrow(from[0]->dtype, rounded.get(), own,
+           sum(counts.subspan(static_cast<std::size_t>(first_local_rank()), to.size())));
     const std::byte* next = rounded.get();
     for (const TensorRef& array : to) {
       write(*array, 0, bytes_of(*array), next);
@@ -244,16 +246,16 @@ void Mpi::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Reduce
   });
 }
 
-void Mpi::broadcast(LocalArrays arrays, int root) {
+void Mpi::broadcast(RankTensors arrays, int root) {
   const std::lock_guard lock(processes_.mutex());
   const Call call = broadcast_call(arrays, root);
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
     const bool is_root = ranks_.is_local(root);
     processes_.agree(call, [&] {
-      ranks_.broadcast(arrays, root);
+      ranks_.check_broadcast(arrays, root);
       all = e.allocate(bytes_of(*arrays[0]));
-      if (is_root) read(*arrays[static_cast<std::size_t>(root - first())], 0, bytes_of(*arrays[0]), all);
+      if (is_root) read(*arrays[static_cast<std::size_t>(root - first_local_rank())], 0, bytes_of(*arrays[0]), all);
     });
     const std::size_t size = size_of(arrays[0]->dtype);
     each_part(e, call, call.count, "MPI_Ibcast", [&](std::int64_t at, int n, mpi::Request* request) {
@@ -261,8 +263,8 @@ void Mpi::broadcast(LocalArrays arrays, int root) {
                                          process_of(root), processes_.comm(), request);
     });
     if (is_root) count_message(bytes_of(*arrays[0]));
-    for (int i = 0; i < local(); ++i)
-      if (first() + i != root) write(*arrays[static_cast<std::size_t>(i)], 0, bytes_of(*arrays[0]), all);
+    for (int i = 0; i < local_size(); ++i)
+      if (first_local_rank() + i != root) write(*arrays[static_cast<std::size_t>(i)], 0, bytes_of(*arrays[0]), all);
   });
 }
 
@@ -270,7 +272,7 @@ void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int t
   const std::lock_guard lock(processes_.mutex());
   const bool sends = ranks_.is_local(from), receives = ranks_.is_local(to);
   if (sends == receives) {  // within this process, or an error
-    ranks_.send(source, from, target, to);
+    ranks_.check_send(source, from, target, to);
     copy(*target, 0, *source, 0, bytes_of(*source));
     return;
   }
@@ -280,9 +282,9 @@ void Mpi::send(const TensorRef& source, int from, const TensorRef& target, int t
   const int peer = exist ? process_of(sends ? to : from) : processes_.process();
   processes_.exchange([&](Exchange& e) {
     std::byte* all = nullptr;
-    if (!exist) ranks_.send(source, from, target, to);  // throws: no other process is involved
+    if (!exist) ranks_.check_send(source, from, target, to);  // throws: no other process is involved
     processes_.agree_with(peer, call, [&] {
-      ranks_.send(source, from, target, to);
+      ranks_.check_send(source, from, target, to);
       all = e.allocate(bytes_of(*own));
       if (sends) read(*own, 0, bytes_of(*own), all);
     });

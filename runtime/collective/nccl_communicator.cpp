@@ -67,13 +67,13 @@ class Nccl final : public Communicator {
 
   std::string_view name() const noexcept override { return "NCCL"; }
   int size() const noexcept override { return ranks_.size(); }
-  int first() const noexcept override { return ranks_.first(); }
-  int local() const noexcept override { return ranks_.local(); }
+  int first_local_rank() const noexcept override { return ranks_.first_local_rank(); }
+  int local_size() const noexcept override { return ranks_.local_size(); }
 
-  void all_reduce(LocalArrays arrays, ReduceOp how) override;
-  void all_gather(LocalArrays from, LocalArrays to, Counts counts) override;
-  void reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) override;
-  void broadcast(LocalArrays arrays, int root) override;
+  void all_reduce(RankTensors arrays, ReduceOp how) override;
+  void all_gather(RankTensors from, RankTensors to, Counts counts) override;
+  void reduce_scatter(RankTensors from, RankTensors to, Counts counts, ReduceOp how) override;
+  void broadcast(RankTensors arrays, int root) override;
   void send(const TensorRef& source, int from, const TensorRef& target, int to) override;
   void barrier() override;
   Traffic traffic() const noexcept override { return {messages_.load(), bytes_.load()}; }
@@ -82,12 +82,12 @@ class Nccl final : public Communicator {
   std::mutex& mutex() { return processes_ ? processes_->mutex() : calls_.get(); }
   template <class F>
   void agree(const Call& call, F prepare);
-  std::vector<TensorRef> parcels_for(LocalArrays arrays, Counts counts) const;
-  void run(const Call& call, LocalArrays read, LocalArrays written, const NcclRanks::Start& start);
-  void combine_shards(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
+  std::vector<TensorRef> parcels_for(RankTensors arrays, Counts counts) const;
+  void run(const Call& call, RankTensors read, RankTensors written, const NcclRanks::Start& start);
+  void combine_shards(const Call& call, RankTensors from, RankTensors parcels, RankTensors to, Counts counts,
                       bool in_place);
-  void spread_shards(const Call& call, LocalArrays arrays, Counts counts);
-  void count_messages(LocalArrays arrays) noexcept;
+  void spread_shards(const Call& call, RankTensors arrays, Counts counts);
+  void count_messages(RankTensors arrays) noexcept;
 
   const nccl::Library& library_;
   Ranks ranks_;
@@ -107,7 +107,7 @@ void Nccl::agree(const Call& call, F prepare) {
   processes_ ? processes_->agree(call, checked) : checked();
 }
 
-void Nccl::count_messages(LocalArrays arrays) noexcept {
+void Nccl::count_messages(RankTensors arrays) noexcept {
   if (size() == 1) return;
   for (const TensorRef& array : arrays) {
     if (array->numel == 0) continue;
@@ -117,38 +117,39 @@ void Nccl::count_messages(LocalArrays arrays) noexcept {
 }
 
 /// Runs one group of NCCL calls, ordered with the arrays' other uses.
-void Nccl::run(const Call& call, LocalArrays read, LocalArrays written, const NcclRanks::Start& start) {
-  std::vector<std::vector<Use>> uses(static_cast<std::size_t>(local()));
+void Nccl::run(const Call& call, RankTensors read, RankTensors written, const NcclRanks::Start& start) {
+  std::vector<std::vector<BufferAccess>> uses(static_cast<std::size_t>(local_size()));
   for (std::size_t i = 0; i < uses.size(); ++i) {
     if (i < read.size() && read[i]) uses[i].push_back({read[i]->buffer.get(), false});
     if (i < written.size() && written[i]) uses[i].push_back({written[i]->buffer.get(), true});
   }
   const std::string where =
       processes_ ? fmt::format("process {} of {}, ", processes_->process(), processes_->size()) : "";
-  nccl_.run(fmt::format("{}{} at ranks {} to {} of {}", where, runtime::describe(call), first(), first() + local() - 1,
-                        size()),
+  nccl_.run(fmt::format("{}{} at ranks {} to {} of {}", where, runtime::describe(call), first_local_rank(),
+                        first_local_rank() + local_size() - 1, size()),
             uses, start);
   for (const TensorRef& array : written)
     if (array) array->buffer->touch();
 }
 
 /// Memory in which each rank here receives its part from all others.
-std::vector<TensorRef> Nccl::parcels_for(LocalArrays arrays, Counts counts) const {
+std::vector<TensorRef> Nccl::parcels_for(RankTensors arrays, Counts counts) const {
   std::vector<TensorRef> parcels;
-  for (int i = 0; i < local(); ++i) {
+  for (int i = 0; i < local_size(); ++i) {
     const TensorImpl& array = *arrays[static_cast<std::size_t>(i)];
-    parcels.push_back(empty(Shape{counts[static_cast<std::size_t>(first() + i)] * size()}, array.dtype, array.device));
+    parcels.push_back(
+        empty(Shape{counts[static_cast<std::size_t>(first_local_rank() + i)] * size()}, array.dtype, array.device));
   }
   return parcels;
 }
 
 /// Each rank receives its part from all and combines them in order: into `to`, or into its own part of its array.
-void Nccl::combine_shards(const Call& call, LocalArrays from, LocalArrays parcels, LocalArrays to, Counts counts,
+void Nccl::combine_shards(const Call& call, RankTensors from, RankTensors parcels, RankTensors to, Counts counts,
                           bool in_place) {
   const std::size_t element = size_of(from[0]->dtype);
   const auto bytes = [&](int p) { return static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]) * element; };
   run(call, from, parcels, [&](std::size_t i, const LocalRank& local) {
-    const int own = first() + static_cast<int>(i);
+    const int own = first_local_rank() + static_cast<int>(i);
     const std::byte* source = from[i]->data;
     Result result = nccl::success;
     for (int p = 0; p < size(); source += bytes(p++)) {
@@ -161,10 +162,10 @@ void Nccl::combine_shards(const Call& call, LocalArrays from, LocalArrays parcel
     return result;
   });
   for (std::size_t i = 0; i < to.size(); ++i) {
-    const int own = first() + static_cast<int>(i);
+    const int own = first_local_rank() + static_cast<int>(i);
     std::size_t place = 0;
     for (int p = 0; in_place && p < own; ++p) place += bytes(p);
-    const Use uses[] = {{parcels[i]->buffer.get(), false}, {to[i]->buffer.get(), true}};
+    const BufferAccess uses[] = {{parcels[i]->buffer.get(), false}, {to[i]->buffer.get(), true}};
     const DependencyGuard ordered(to[i]->device, uses);
     combine_on_gpu(gpu(to[i]->device.index()), to[i]->dtype, static_cast<ReduceOp>(call.how), to[i]->data + place,
                    parcels[i]->data, size(), counts[static_cast<std::size_t>(own)]);
@@ -173,13 +174,13 @@ void Nccl::combine_shards(const Call& call, LocalArrays from, LocalArrays parcel
 }
 
 /// Copies every rank's part to the same place at all others.
-void Nccl::spread_shards(const Call& call, LocalArrays arrays, Counts counts) {
+void Nccl::spread_shards(const Call& call, RankTensors arrays, Counts counts) {
   const std::size_t element = size_of(arrays[0]->dtype);
   run(call, {}, arrays, [&](std::size_t i, const LocalRank& local) {
     std::byte* place = arrays[i]->data;
     if (all_equal(counts)) {
       const std::size_t bytes = static_cast<std::size_t>(counts[0]) * element;
-      const std::byte* own = place + (static_cast<std::size_t>(first()) + i) * bytes;
+      const std::byte* own = place + (static_cast<std::size_t>(first_local_rank()) + i) * bytes;
       return library_.ncclAllGather(own, place, bytes, nccl::uint8, local.comm, local.stream);
     }
     Result result = nccl::success;
@@ -194,7 +195,7 @@ void Nccl::spread_shards(const Call& call, LocalArrays arrays, Counts counts) {
   });
 }
 
-void Nccl::all_reduce(LocalArrays arrays, ReduceOp how) {
+void Nccl::all_reduce(RankTensors arrays, ReduceOp how) {
   const std::lock_guard lock(mutex());
   const Call call = all_reduce_call(arrays, how);
   const std::int64_t each = (call.count + size() - 1) / size();
@@ -203,7 +204,7 @@ void Nccl::all_reduce(LocalArrays arrays, ReduceOp how) {
   std::vector<TensorRef> parcels;
   std::optional<Native> with;
   agree(call, [&] {
-    ranks_.all_reduce(arrays, how);
+    ranks_.check_all_reduce(arrays, how);
     with = native(arrays[0]->dtype, how);
     if (!with) parcels = parcels_for(arrays, counts);
   });
@@ -219,13 +220,13 @@ void Nccl::all_reduce(LocalArrays arrays, ReduceOp how) {
   });
 }
 
-void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, ReduceOp how) {
+void Nccl::reduce_scatter(RankTensors from, RankTensors to, Counts counts, ReduceOp how) {
   const std::lock_guard lock(mutex());
   const Call call = reduce_scatter_call(from, counts, how);
   std::vector<TensorRef> parcels;
   std::optional<Native> with;
   agree(call, [&] {
-    ranks_.reduce_scatter(from, to, counts, how);
+    ranks_.check_reduce_scatter(from, to, counts, how);
     with = native(from[0]->dtype, how);
     if (!with) parcels = parcels_for(from, counts);
   });
@@ -249,10 +250,10 @@ void Nccl::reduce_scatter(LocalArrays from, LocalArrays to, Counts counts, Reduc
   });
 }
 
-void Nccl::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
+void Nccl::all_gather(RankTensors from, RankTensors to, Counts counts) {
   const std::lock_guard lock(mutex());
   const Call call = all_gather_call(from, counts);
-  agree(call, [&] { ranks_.all_gather(from, to, counts); });
+  agree(call, [&] { ranks_.check_all_gather(from, to, counts); });
   if (call.count == 0) return;
   count_messages(from);
   run(call, from, to, [&](std::size_t i, const LocalRank& local) {
@@ -272,12 +273,12 @@ void Nccl::all_gather(LocalArrays from, LocalArrays to, Counts counts) {
   });
 }
 
-void Nccl::broadcast(LocalArrays arrays, int root) {
+void Nccl::broadcast(RankTensors arrays, int root) {
   const std::lock_guard lock(mutex());
   const Call call = broadcast_call(arrays, root);
-  agree(call, [&] { ranks_.broadcast(arrays, root); });
+  agree(call, [&] { ranks_.check_broadcast(arrays, root); });
   if (call.count == 0 || size() == 1) return;
-  if (ranks_.is_local(root)) count_messages(arrays.subspan(static_cast<std::size_t>(root - first()), 1));
+  if (ranks_.is_local(root)) count_messages(arrays.subspan(static_cast<std::size_t>(root - first_local_rank()), 1));
   run(call, {}, arrays, [&](std::size_t i, const LocalRank& local) {
     return library_.ncclBroadcast(arrays[i]->data, arrays[i]->data, runtime::bytes_of(*arrays[i]), nccl::uint8, root,
                                   local.comm, local.stream);
@@ -287,7 +288,7 @@ void Nccl::broadcast(LocalArrays arrays, int root) {
 void Nccl::send(const TensorRef& source, int from, const TensorRef& target, int to) {
   const std::lock_guard lock(mutex());
   nccl_.check_usable();
-  const auto check = [&] { ranks_.send(source, from, target, to); };
+  const auto check = [&] { ranks_.check_send(source, from, target, to); };
   const bool sends = ranks_.is_local(from), receives = ranks_.is_local(to);
   const bool exist = std::min(from, to) >= 0 && std::max(from, to) < size();
   if (sends == receives || !exist) check();
@@ -297,11 +298,11 @@ void Nccl::send(const TensorRef& source, int from, const TensorRef& target, int 
   if (sends != receives) processes_->agree_with(process_of(sends ? to : from, locals_), call, check);
   if (call.count == 0) return;
   if (sends) count_messages({&source, 1});
-  std::vector<TensorRef> read(static_cast<std::size_t>(local())), written(read.size());
-  if (sends) read[static_cast<std::size_t>(from - first())] = source;
-  if (receives) written[static_cast<std::size_t>(to - first())] = target;
+  std::vector<TensorRef> read(static_cast<std::size_t>(local_size())), written(read.size());
+  if (sends) read[static_cast<std::size_t>(from - first_local_rank())] = source;
+  if (receives) written[static_cast<std::size_t>(to - first_local_rank())] = target;
   run(call, read, written, [&](std::size_t i, const LocalRank& local) {
-    const int p = first() + static_cast<int>(i);
+    const int p = first_local_rank() + static_cast<int>(i);
     const std::size_t bytes = runtime::bytes_of(*own);
     if (p == from) return library_.ncclSend(source->data, bytes, nccl::uint8, to, local.comm, local.stream);
     if (p == to) return library_.ncclRecv(target->data, bytes, nccl::uint8, from, local.comm, local.stream);

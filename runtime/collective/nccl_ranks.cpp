@@ -55,7 +55,7 @@ void check_not_captured(const std::string& call, Device device, const StreamImpl
 
 }  // namespace
 
-void NcclRanks::run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start) {
+void NcclRanks::run(const std::string& call, const std::vector<std::vector<BufferAccess>>& uses, const Start& start) {
   check_usable();
   std::deque<DependencyGuard> ordered;
   std::vector<StreamImpl*> streams;

@@ -37,7 +37,7 @@ class NcclRanks final : private StreamWatch {
   using Start = std::function<nccl::Result(std::size_t local, const LocalRank& rank)>;
   /// Calls `start` for all of this process's ranks in one group, each with its GPU current, and orders uses[local]
   /// on its current stream.
-  void run(const std::string& call, const std::vector<std::vector<Use>>& uses, const Start& start);
+  void run(const std::string& call, const std::vector<std::vector<BufferAccess>>& uses, const Start& start);
 
   const nccl::Library& library() const noexcept { return library_; }
   void check_usable() const;

@@ -32,8 +32,8 @@ class Notices {
   std::optional<std::string> missing(int errors, std::int64_t waits, int peer);
   /// Notifies all others that this process gave up. Does not wait.
   void broadcast_abort(std::string_view what);
-  /// The same, and waits for the others' replies, which they send when they next listen. Returns the processes that did
-  /// not reply within a second.
+  /// As broadcast_abort, and waits for the others' replies, which they send when they next listen. Returns the
+  /// processes that did not reply within a second.
   std::vector<int> broadcast_abort_and_wait(std::string_view what);
   /// Must be called before MPI ends.
   void stop();

@@ -22,11 +22,11 @@ using Words = std::array<std::int64_t, call_words>;
 
 constexpr int agree_tag = 2;
 
-int number_in(const char* variable, int otherwise) {
+int number_in(const char* variable, int fallback) {
   const std::string value = environment(variable);
   int n = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), n);
-  return error == std::errc{} && end == value.data() + value.size() && !value.empty() ? n : otherwise;
+  return error == std::errc{} && end == value.data() + value.size() && !value.empty() ? n : fallback;
 }
 
 std::atomic<Processes*> started_processes{nullptr};

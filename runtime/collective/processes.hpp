@@ -55,7 +55,7 @@ class Processes {
   void agree(const Call& call, F prepare) {
     agree_after(call, prepare, [this](const Call& c) { compare(c); });
   }
-  /// The same between this process and one other.
+  /// agree() between this process and one other.
   template <class F>
   void agree_with(int peer, const Call& call, F prepare) {
     agree_after(call, prepare, [this, peer](const Call& c) { compare_with(peer, c); });

@@ -50,7 +50,7 @@ void Ranks::check_array(std::string_view call, const TensorRef& array, int rank)
                             describe(rank), runtime::describe(*array), to_string(array->strides)));
 }
 
-void Ranks::check_arrays(std::string_view call, std::string_view role, LocalArrays arrays) const {
+void Ranks::check_arrays(std::string_view call, std::string_view role, RankTensors arrays) const {
   if (arrays.size() != static_cast<std::size_t>(local_))
     throw Error(fmt::format("{}: {} {} arrays were given, but this process has {} ranks: give one array for each",
                             describe(call), arrays.size(), role, local_));
@@ -58,7 +58,7 @@ void Ranks::check_arrays(std::string_view call, std::string_view role, LocalArra
     const TensorRef& array = arrays[static_cast<std::size_t>(i)];
     check_array(call, array, first_ + i);
     if (array->dtype != arrays[0]->dtype)
-      throw DtypeError(fmt::format("{}: the {} arrays differ in dtype: {} is {}, {} is {}", describe(call), role,
+      throw DTypeError(fmt::format("{}: the {} arrays differ in dtype: {} is {}, {} is {}", describe(call), role,
                                    describe(first_), runtime::describe(*arrays[0]), describe(first_ + i),
                                    runtime::describe(*array)));
   }
@@ -70,7 +70,7 @@ void Ranks::check_size(std::string_view call, const TensorImpl& array, int rank,
                                describe(rank), runtime::describe(array), array.numel, wanted));
 }
 
-void Ranks::check_equal_sizes(std::string_view call, LocalArrays arrays) const {
+void Ranks::check_equal_sizes(std::string_view call, RankTensors arrays) const {
   for (int i = 0; i < local_; ++i) {
     check_size(call, *arrays[static_cast<std::size_t>(i)], first_ + i, arrays[0]->numel);
     for (int j = 0; j < i; ++j)
@@ -80,7 +80,7 @@ void Ranks::check_equal_sizes(std::string_view call, LocalArrays arrays) const {
   }
 }
 
-void Ranks::check_shards(std::string_view call, LocalArrays gathered, LocalArrays shards,
+void Ranks::check_shards(std::string_view call, RankTensors gathered, RankTensors shards,
                          std::span<const std::int64_t> counts) const {
   if (counts.size() != all_.size())
     throw ShapeError(fmt::format("{}: there are {} counts, [{}]: give one for each rank", describe(call), counts.size(),
@@ -98,7 +98,7 @@ void Ranks::check_shards(std::string_view call, LocalArrays gathered, LocalArray
                                    describe(call), describe(first_ + i), runtime::describe(*gathered[at]),
                                    gathered[at]->numel, fmt::join(counts, ", "), all));
     if (shards[at]->dtype != gathered[at]->dtype)
-      throw DtypeError(fmt::format("{}: the arrays of {} differ in dtype: {} and {}", describe(call),
+      throw DTypeError(fmt::format("{}: the arrays of {} differ in dtype: {} and {}", describe(call),
                                    describe(first_ + i), runtime::describe(*shards[at]),
                                    runtime::describe(*gathered[at])));
     for (int j = 0; j < local_; ++j)
@@ -117,25 +117,26 @@ void Ranks::check_rank(std::string_view call, std::string_view role, int rank) c
 
 void Ranks::check_combine(std::string_view call, DType dtype, ReduceOp how) const {
   if (is_complex(dtype) && how != ReduceOp::Sum)
-    throw DtypeError(
+    throw DTypeError(
         fmt::format("{}: {} elements can only be summed; there is no {}", describe(call), name(dtype), name(how)));
 }
 
-void Ranks::all_reduce(LocalArrays arrays, ReduceOp how) const {
+void Ranks::check_all_reduce(RankTensors arrays, ReduceOp how) const {
   const std::string call = fmt::format("all_reduce, {},", name(how));
   check_arrays(call, "given", arrays);
   check_equal_sizes(call, arrays);
   check_combine(call, arrays[0]->dtype, how);
 }
 
-void Ranks::all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) const {
+void Ranks::check_all_gather(RankTensors from, RankTensors to, std::span<const std::int64_t> counts) const {
   check_arrays("all_gather", "source", from);
   check_arrays("all_gather", "target", to);
   check_shards("all_gather", to, from, counts);
   check_equal_sizes("all_gather", to);
 }
 
-void Ranks::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) const {
+void Ranks::check_reduce_scatter(RankTensors from, RankTensors to, std::span<const std::int64_t> counts,
+                                 ReduceOp how) const {
   const std::string call = fmt::format("reduce_scatter, {},", name(how));
   check_arrays(call, "source", from);
   check_arrays(call, "target", to);
@@ -143,13 +144,13 @@ void Ranks::reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std
   check_combine(call, from[0]->dtype, how);
 }
 
-void Ranks::broadcast(LocalArrays arrays, int root) const {
+void Ranks::check_broadcast(RankTensors arrays, int root) const {
   check_rank("broadcast", "to send from", root);
   check_arrays("broadcast", "given", arrays);
   check_equal_sizes("broadcast", arrays);
 }
 
-void Ranks::send(const TensorRef& source, int from, const TensorRef& target, int to) const {
+void Ranks::check_send(const TensorRef& source, int from, const TensorRef& target, int to) const {
   check_rank("send", "to send from", from);
   check_rank("send", "to send to", to);
   if (!is_local(from) && !is_local(to))
@@ -159,7 +160,7 @@ void Ranks::send(const TensorRef& source, int from, const TensorRef& target, int
   if (is_local(to)) check_array("send", target, to);
   if (!is_local(from) || !is_local(to)) return;
   if (source->dtype != target->dtype)
-    throw DtypeError(fmt::format("{}: {} sends {}, but {} receives {}: the dtypes differ", describe("send"),
+    throw DTypeError(fmt::format("{}: {} sends {}, but {} receives {}: the dtypes differ", describe("send"),
                                  describe(from), runtime::describe(*source), describe(to), runtime::describe(*target)));
   check_size("send", *target, to, source->numel);
   if (source->data != target->data && overlap(*source, *target))

@@ -12,22 +12,22 @@ namespace sinter::inline v1::runtime {
 std::string_view name(ReduceOp how) noexcept;
 
 /// Checks of a communicator's arguments, each named after its call. They throw DeviceError for arrays on other devices,
-/// DtypeError, ShapeError for wrong numbers of elements, IndexError for ranks that do not exist, otherwise Error.
+/// DTypeError, ShapeError for wrong numbers of elements, IndexError for ranks that do not exist, otherwise Error.
 class Ranks {
  public:
   Ranks(std::string_view communicator, std::vector<Device> all, int first, int local);
 
   int size() const noexcept { return static_cast<int>(all_.size()); }
-  int first() const noexcept { return first_; }
-  int local() const noexcept { return local_; }
+  int first_local_rank() const noexcept { return first_; }
+  int local_size() const noexcept { return local_; }
   Device operator[](int rank) const { return all_[static_cast<std::size_t>(rank)]; }
   bool is_local(int rank) const noexcept { return rank >= first_ && rank < first_ + local_; }
 
-  void all_reduce(LocalArrays arrays, ReduceOp how) const;
-  void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) const;
-  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) const;
-  void broadcast(LocalArrays arrays, int root) const;
-  void send(const TensorRef& source, int from, const TensorRef& target, int to) const;
+  void check_all_reduce(RankTensors arrays, ReduceOp how) const;
+  void check_all_gather(RankTensors from, RankTensors to, std::span<const std::int64_t> counts) const;
+  void check_reduce_scatter(RankTensors from, RankTensors to, std::span<const std::int64_t> counts, ReduceOp how) const;
+  void check_broadcast(RankTensors arrays, int root) const;
+  void check_send(const TensorRef& source, int from, const TensorRef& target, int to) const;
 
   /// "rank 2 (cuda:2)", with the process if there are several.
   std::string describe(int rank) const;
@@ -36,9 +36,9 @@ class Ranks {
 
  private:
   void check_array(std::string_view call, const TensorRef& array, int rank) const;
-  void check_arrays(std::string_view call, std::string_view role, LocalArrays arrays) const;
-  void check_equal_sizes(std::string_view call, LocalArrays arrays) const;
-  void check_shards(std::string_view call, LocalArrays gathered, LocalArrays shards,
+  void check_arrays(std::string_view call, std::string_view role, RankTensors arrays) const;
+  void check_equal_sizes(std::string_view call, RankTensors arrays) const;
+  void check_shards(std::string_view call, RankTensors gathered, RankTensors shards,
                     std::span<const std::int64_t> counts) const;
   void check_size(std::string_view call, const TensorImpl& array, int rank, std::int64_t wanted) const;
   void check_rank(std::string_view call, std::string_view role, int rank) const;

@@ -10,7 +10,7 @@ constinit thread_local int together_depth = 0;
 }  // namespace
 
 Together::Together(const Mesh& mesh) noexcept
-    : is_of_several_(mesh.local() != mesh.size()), reports_(is_of_several_ && together_depth == 0) {
+    : is_of_several_(mesh.local_size() != mesh.size()), reports_(is_of_several_ && together_depth == 0) {
   together_depth += is_of_several_;
 }
 Together::~Together() { together_depth -= is_of_several_; }

@@ -11,7 +11,7 @@
 
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
-#include "../parts.hpp"
+#include "../parallel.hpp"
 #include "blas.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -129,7 +129,7 @@ constexpr std::int64_t lines_at_once = 16;  // number of lines that a thread con
 /// Converts `line_count` lines of `length` elements each, from from(i) to to(i).
 template <class From, class To>
 void convert_lines(std::int64_t line_count, std::int64_t length, From from, To to) {
-  for_each_part((line_count + lines_at_once - 1) / lines_at_once, [&](std::int64_t part) {
+  parallel_for((line_count + lines_at_once - 1) / lines_at_once, [&](std::int64_t part) {
     const DefaultFloatEnvironment floats;
     for (std::int64_t line = part * lines_at_once; line < std::min(line_count, (part + 1) * lines_at_once); ++line)
       for (std::int64_t i = 0; i < length; ++i)
@@ -191,7 +191,7 @@ void multiply_on_host(const MatrixProduct& p) {
     case DType::Complex64: return multiply_all<std::complex<float>>(p);
     case DType::Complex128: return multiply_all<std::complex<double>>(p);
     default:
-      throw DtypeError(fmt::format("matrices of {} cannot be multiplied: convert them to float32", name(p.dtype)));
+      throw DTypeError(fmt::format("matrices of {} cannot be multiplied: convert them to float32", name(p.dtype)));
   }
 }
 

@@ -32,7 +32,7 @@ Types types_of(const MatrixProduct& p) {
     case DType::Complex64: return {complex_32f, complex_32f, single};
     case DType::Complex128: return {complex_64f, complex_64f, compute_64f};
     default:
-      throw DtypeError(fmt::format("matrices of {} cannot be multiplied: convert them to float32", name(p.dtype)));
+      throw DTypeError(fmt::format("matrices of {} cannot be multiplied: convert them to float32", name(p.dtype)));
   }
 }
 

@@ -36,7 +36,7 @@ class Products {
   /// The plan for such products, by cuBLASLt's heuristics; cached. It does not depend on measurements, so results do
   /// not vary from run to run. Thread-safe. The GPU's context must be current. Throws DeviceError, CudaError.
   std::shared_ptr<const ProductPlan> plan(const MatrixProduct& product);
-  /// The same if it is cached; else null.
+  /// The plan if it is cached; else null.
   std::shared_ptr<const ProductPlan> known_plan(const MatrixProduct& product);
 
   /// Asynchronous. `workspace` has the plan's bytes. Throws CudaError.

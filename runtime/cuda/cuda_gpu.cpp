@@ -46,12 +46,12 @@ bool is_of_the_binary(CUresult result) noexcept {
   return std::ranges::find(all, result) != std::end(all);
 }
 
-/// The object that Function::handle points to.
-struct LoadedKernel : std::enable_shared_from_this<LoadedKernel> {
-  LoadedKernel(const CudaContext& c, std::string n) : context(c), name(std::move(n)) {}
-  LoadedKernel(const LoadedKernel&) = delete;
-  LoadedKernel& operator=(const LoadedKernel&) = delete;
-  ~LoadedKernel() {
+/// The object that KernelHandle::handle points to.
+struct CudaModule : std::enable_shared_from_this<CudaModule> {
+  CudaModule(const CudaContext& c, std::string n) : context(c), name(std::move(n)) {}
+  CudaModule(const CudaModule&) = delete;
+  CudaModule& operator=(const CudaModule&) = delete;
+  ~CudaModule() {
     context.forget(name);
     if (module) try {
         const ContextGuard current(context);
@@ -118,10 +118,10 @@ class CudaGpu final : public GpuBackend {
     refuse_in_capture(source.name, "compiled");
     return nvrtc_compile(source, nvrtc_target(architecture_));
   }
-  Function load(const std::string& binary, const std::string& name) override;
+  KernelHandle load(const std::string& binary, const std::string& name) override;
   std::uint64_t fault_word() override { return fault_word_.address(context_); }
   void raise_fault() const override { fault_word_.raise(device_); }
-  int max_active_blocks(const Function& function, int threads) override;
+  int max_active_blocks(const KernelHandle& function, int threads) override;
   void launch(const Launch& launch) override;
 
  private:
@@ -323,12 +323,12 @@ void CudaGpu::load_failed(const char* call, CUresult result, const std::string& 
   context_.fail(call, result, detail);
 }
 
-Function CudaGpu::load(const std::string& binary, const std::string& name) {
+KernelHandle CudaGpu::load(const std::string& binary, const std::string& name) {
   refuse_in_capture(name, "loaded");
   const ContextGuard current(context_);
   release(captures_.take_ended());
   retired_->unload_done();
-  const auto kernel = std::make_shared<LoadedKernel>(context_, name);
+  const auto kernel = std::make_shared<CudaModule>(context_, name);
   std::string log;
   CUresult result = with_room([&] { return load_module(kernel->module, binary, log); });
   if (result != driver::success)
@@ -344,8 +344,8 @@ Function CudaGpu::load(const std::string& binary, const std::string& name) {
   return retired_->share(kernel);
 }
 
-int CudaGpu::max_active_blocks(const Function& function, int threads) {
-  const auto& kernel = *static_cast<const LoadedKernel*>(function.handle());
+int CudaGpu::max_active_blocks(const KernelHandle& function, int threads) {
+  const auto& kernel = *static_cast<const CudaModule*>(function.handle());
   const ContextGuard current(context_);
   int blocks = 0;
   context_.check("cuOccupancyMaxActiveBlocksPerMultiprocessor",
@@ -355,7 +355,7 @@ int CudaGpu::max_active_blocks(const Function& function, int threads) {
 }
 
 void CudaGpu::launch(const Launch& launch) {
-  auto& kernel = *static_cast<LoadedKernel*>(launch.function);
+  auto& kernel = *static_cast<CudaModule*>(launch.kernel);
   const ContextGuard current(context_);
   if (streams_.current().may_capture.load(std::memory_order_relaxed)) [[unlikely]]
     if (const std::shared_ptr<Capture> capture = captures_.of(stream())) capture->keep(kernel.shared_from_this());
@@ -372,7 +372,7 @@ void CudaGpu::launch(const Launch& launch) {
 }
 
 void CudaGpu::launch_failed(const Launch& launch, CUresult result) const {
-  const auto& kernel = *static_cast<const LoadedKernel*>(launch.function);
+  const auto& kernel = *static_cast<const CudaModule*>(launch.kernel);
   context_.fail("cuLaunchKernel", result,
                 fmt::format("kernel {}, {} blocks of {} threads, {} bytes of shared memory, {} bytes of parameters",
                             kernel.name, launch.grid, launch.block, launch.shared, launch.words.size_bytes()));

@@ -13,8 +13,8 @@
 #include <sinter/runtime/error.hpp>
 #include "../fork.hpp"
 
-#include "../deep_threads.hpp"
 #include "../environment.hpp"
+#include "../large_stack.hpp"
 #include "../text.hpp"
 #include "driver.hpp"
 #include "nvrtc_identity.hpp"
@@ -123,7 +123,7 @@ Compiled compile(const KernelSource& source, std::string_view architecture, std:
   const Nvrtc& library = nvrtc();
   check_architecture(library, architecture);
   Compiled out;
-  run_deep([&] {
+  run_on_large_stack([&] {
     for (bool again = true; again;) {
       const unsigned optional = known_flags.load(std::memory_order_relaxed);
       Program program(library, source);

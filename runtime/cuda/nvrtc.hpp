@@ -30,7 +30,7 @@ KernelReport nvrtc_report(const KernelSource& source, std::string_view architect
 /// nvrtc_compile's argument for a device: its own architecture, or PTX for the newest one that NVRTC supports. `device`
 /// is 10 * major + minor. Throws DeviceError if the device can run neither.
 std::string nvrtc_target(int device);
-/// The same for an NVRTC that supports the architectures `known`; `ptx_loads`: whether the driver accepts its PTX.
+/// The target for an NVRTC that supports the architectures `known`; `ptx_loads`: whether the driver accepts its PTX.
 std::string nvrtc_target(int device, std::span<const int> known, bool ptx_loads);
 
 /// Identifies everything that a device's binaries depend on: the architecture, the driver's version, the NVRTC's

@@ -8,7 +8,7 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 /// The number of bytes in this process's arrays.
-std::int64_t bytes_in(LocalArrays arrays) noexcept {
+std::int64_t bytes_in(RankTensors arrays) noexcept {
   std::size_t bytes = 0;
   for (const TensorRef& a : arrays)
     if (a) bytes += static_cast<std::size_t>(a->numel) * size_of(a->dtype);
@@ -21,23 +21,23 @@ class TracedCommunicator final : public Communicator {
 
   std::string_view name() const noexcept override { return communicator_->name(); }
   int size() const noexcept override { return communicator_->size(); }
-  int first() const noexcept override { return communicator_->first(); }
-  int local() const noexcept override { return communicator_->local(); }
+  int first_local_rank() const noexcept override { return communicator_->first_local_rank(); }
+  int local_size() const noexcept override { return communicator_->local_size(); }
   Traffic traffic() const noexcept override { return communicator_->traffic(); }
 
-  void all_reduce(LocalArrays arrays, ReduceOp how) override {
+  void all_reduce(RankTensors arrays, ReduceOp how) override {
     const TraceSpan span = call("all_reduce", arrays);
     communicator_->all_reduce(arrays, how);
   }
-  void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) override {
+  void all_gather(RankTensors from, RankTensors to, std::span<const std::int64_t> counts) override {
     const TraceSpan span = call("all_gather", from);
     communicator_->all_gather(from, to, counts);
   }
-  void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) override {
+  void reduce_scatter(RankTensors from, RankTensors to, std::span<const std::int64_t> counts, ReduceOp how) override {
     const TraceSpan span = call("reduce_scatter", from);
     communicator_->reduce_scatter(from, to, counts, how);
   }
-  void broadcast(LocalArrays arrays, int root) override {
+  void broadcast(RankTensors arrays, int root) override {
     const TraceSpan span = call("broadcast", arrays);
     communicator_->broadcast(arrays, root);
   }
@@ -51,7 +51,7 @@ class TracedCommunicator final : public Communicator {
   }
 
  private:
-  TraceSpan call(const char* what, LocalArrays arrays) const noexcept {
+  TraceSpan call(const char* what, RankTensors arrays) const noexcept {
     return TraceSpan(TraceCategory::Collective, what,
                      {{"bytes", bytes_in(arrays)}, {"ranks", size()}, {"by", 0, name()}});
   }

@@ -10,9 +10,9 @@
 namespace sinter::inline v1::runtime {
 namespace {
 
-/// The object that Function::handle points to.
+/// The object that KernelHandle::handle points to.
 struct TracedKernel {
-  Function function;
+  KernelHandle function;
   std::string name;
 };
 
@@ -42,7 +42,7 @@ class TracedGpu final : public GpuBackend {
   std::string compile(const KernelSource& source) override { return gpu_->compile(source); }
   std::uint64_t fault_word() override { return gpu_->fault_word(); }
   void raise_fault() const override { gpu_->raise_fault(); }
-  int max_active_blocks(const Function& function, int threads) override {
+  int max_active_blocks(const KernelHandle& function, int threads) override {
     return gpu_->max_active_blocks(kernel_of(function.handle()).function, threads);
   }
 
@@ -68,9 +68,9 @@ class TracedGpu final : public GpuBackend {
     gpu_->synchronize();
     spans_.read();
   }
-  Function load(const std::string& binary, const std::string& name) override {
+  KernelHandle load(const std::string& binary, const std::string& name) override {
     const TraceSpan span(TraceCategory::Load, name, {{"bytes", static_cast<std::int64_t>(binary.size())}});
-    return Function(std::make_shared<TracedKernel>(gpu_->load(binary, name), name));
+    return KernelHandle(std::make_shared<TracedKernel>(gpu_->load(binary, name), name));
   }
   void launch(const Launch& launch) override;
 
@@ -96,9 +96,9 @@ class TracedGpu final : public GpuBackend {
 };
 
 void TracedGpu::launch(const Launch& launch) {
-  const TracedKernel& kernel = kernel_of(launch.function);
+  const TracedKernel& kernel = kernel_of(launch.kernel);
   Launch own = launch;
-  own.function = kernel.function.handle();
+  own.kernel = kernel.function.handle();
   traced(
       {TraceCategory::Launch, kernel.name, {{"grid", launch.grid}, {"block", launch.block}, {"shared", launch.shared}}},
       TraceCategory::Kernel, [&] { gpu_->launch(own); });

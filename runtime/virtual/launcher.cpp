@@ -12,7 +12,7 @@
 #include <vector>
 #include "../fork.hpp"
 
-#include "../shared_work.hpp"
+#include "../tbb_guard.hpp"
 #include "fault.hpp"
 #include "happens_before.hpp"
 #include "memory_check.hpp"
@@ -119,7 +119,7 @@ void run_blocks(Grid& grid, FirstFault& fault) {
     fault.run(grid, next, last);
     next = last;
     const auto spent = Clock::now() - start;
-    if (spent < worth_sharing || next == grid.blocks || !claim_shared_work()) continue;
+    if (spent < worth_sharing || next == grid.blocks || !claim_tbb()) continue;
     const std::uint64_t piece =
         std::max<std::uint64_t>(1, next * static_cast<std::uint64_t>(worth_sharing.count()) /
                                        static_cast<std::uint64_t>(std::chrono::nanoseconds(spent).count()));
@@ -142,7 +142,7 @@ void run_strictly(Grid& grid, const Launch& launch, const StreamImpl& stream, Ar
 }  // namespace
 
 void run_launch(const Launch& launch, const StreamImpl& stream, Arena& arena, double limit_s) {
-  const Kernel& kernel = *static_cast<const Kernel*>(launch.function);
+  const Kernel& kernel = *static_cast<const Kernel*>(launch.kernel);
   check_geometry(launch, kernel, arena.device());
   check_pointers(launch, kernel, arena);
   if (limit_s > 0) keep_watch();

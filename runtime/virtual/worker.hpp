@@ -79,7 +79,7 @@ class Worker {
  public:
   /// The calling thread's worker, created on first use. Throws OutOfMemory.
   static Worker& get();
-  /// The same, or null if there is none. Async-signal-safe.
+  /// The calling thread's worker, or null if there is none. Async-signal-safe.
   static Worker* of_this_thread() noexcept;
 
   /// Runs blocks [first, last) until one faults, which fills `fault`, or grid.stop is set. Throws OutOfMemory.

@@ -175,7 +175,7 @@ TEST_P(Complex, PartsAreViews) {
   EXPECT_TRUE(x.real().same_storage(x));
   EXPECT_THROW(view_as_complex(x.slice(0, 0, 1)), sinter::ShapeError);
   EXPECT_THROW(view_as_complex(sinter::ones({6}, GetParam()).slice(0, 1, 5).view({2, 2})), sinter::ShapeError);
-  EXPECT_THROW(AnyTensor(x).imag(), sinter::DtypeError);
+  EXPECT_THROW(AnyTensor(x).imag(), sinter::DTypeError);
   EXPECT_EQ(sinter::zeros<c64>({0, 3}, GetParam()).imag().numel(), 0);
 }
 
@@ -204,8 +204,8 @@ TEST_P(Complex, InPlace) {
   EXPECT_EQ(z.to_vector(), shifted);
   auto x = sinter::ones({2}, GetParam());
   AnyTensor any = x;
-  EXPECT_NE(message_of<sinter::DtypeError>([&] { any *= 1.i; }).find("can't be cast"), std::string::npos);
-  EXPECT_THROW(any.assign(1.i), sinter::DtypeError);
+  EXPECT_NE(message_of<sinter::DTypeError>([&] { any *= 1.i; }).find("can't be cast"), std::string::npos);
+  EXPECT_THROW(any.assign(1.i), sinter::DTypeError);
   auto w = sinter::zeros<c64>({2}, GetParam());
   w.copy_(x);
   EXPECT_EQ(w.to_vector(), (std::vector<c64>{1, 1}));
@@ -289,13 +289,13 @@ TEST_P(Complex, LazyAndAnyTensors) {
   expect_near(AnyTensor(any * x * 1.i).as<c128>().to_vector(), Tensor(z * 1.i).to_vector(), 2);
   EXPECT_EQ(AnyTensor(sinter::abs(any)).dtype(), sinter::DType::Float64);
   EXPECT_EQ(any.real().dtype(), sinter::DType::Float64);
-  EXPECT_NE(message_of<sinter::DtypeError>([&] { Tensor r = any < x; }).find("lt takes real numbers"),
+  EXPECT_NE(message_of<sinter::DTypeError>([&] { Tensor r = any < x; }).find("lt takes real numbers"),
             std::string::npos);
-  EXPECT_NE(message_of<sinter::DtypeError>([&] { any.to<float>(); }).find("take real(z)"), std::string::npos);
-  EXPECT_NE(message_of<sinter::DtypeError>([&] { Tensor r = sinter::cast<int>(any); }).find("take real(z)"),
+  EXPECT_NE(message_of<sinter::DTypeError>([&] { any.to<float>(); }).find("take real(z)"), std::string::npos);
+  EXPECT_NE(message_of<sinter::DTypeError>([&] { Tensor r = sinter::cast<int>(any); }).find("take real(z)"),
             std::string::npos);
   auto target = sinter::ones({20}, GetParam());
-  EXPECT_THROW(target.copy_(any), sinter::DtypeError);
+  EXPECT_THROW(target.copy_(any), sinter::DTypeError);
 }
 
 TEST_P(Complex, RandomNumbers) {

@@ -246,7 +246,7 @@ TEST(FromDlpack, RefusesWithoutTakingOver) {
     EXPECT_THAT(message_of<E>([&] { from_dlpack(&p.managed); }), HasSubstr(says));
     EXPECT_EQ(p.deleted, 0) << says;
   };
-  const std::type_identity<DtypeError> dtype;
+  const std::type_identity<DTypeError> dtype;
   const std::type_identity<DeviceError> device;
   const std::type_identity<ShapeError> shape;
   const std::type_identity<Error> error;
@@ -277,11 +277,11 @@ TEST(FromDlpack, RefusesWithoutTakingOver) {
   EXPECT_THAT(message_of<Error>([] { from_dlpack(DLPackUnversioned()); }), HasSubstr("null"));
 
   Producer<> p(data, {2, 2}, {2, 1}, f32);
-  EXPECT_THAT(message_of<DtypeError>([&] { from_dlpack<double>(&p.managed); }), HasSubstr("float32"));
+  EXPECT_THAT(message_of<DTypeError>([&] { from_dlpack<double>(&p.managed); }), HasSubstr("float32"));
   EXPECT_THAT(message_of<DeviceError>([&] { from_dlpack<float, Cuda<>>(&p.managed); }), HasSubstr("a GPU"));
   EXPECT_THAT(message_of<DeviceError>([&] { from_dlpack(&p.managed, {.stream = Stream(0)}); }), HasSubstr("no stream"));
   EXPECT_EQ(p.deleted, 0);
-  EXPECT_THROW((from_dlpack<double>(std::unique_ptr<OtherVersioned, detail::CallDeleter>(&p.managed))), DtypeError);
+  EXPECT_THROW((from_dlpack<double>(std::unique_ptr<OtherVersioned, detail::CallDeleter>(&p.managed))), DTypeError);
   EXPECT_EQ(p.deleted, 1);  // the pointer owned it
 }
 

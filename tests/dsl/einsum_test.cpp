@@ -184,7 +184,7 @@ TEST(Einsum, WhatIsNoEquation) {
       message_of<sn::ShapeError>([&] { (void)sn::einsum("abcdef,ghijkl,aglm->bcdefhijkm", six, six, six(0, 0)); }),
       HasSubstr("an intermediate product has more than 8 dimensions"));
   const sn::AnyTensor f = a, d = sn::ones<double>({2, 3});
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)sn::einsum("ij,ij->", f, d); }), HasSubstr("of one dtype"));
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)sn::einsum("ij,ij->", f, d); }), HasSubstr("of one dtype"));
 }
 
 TEST(Einsum, ShowsWhichCharacterIsWrong) {

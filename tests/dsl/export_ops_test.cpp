@@ -118,7 +118,7 @@ std::optional<jit::LazyRef> expression(const Case& c) {
       return jit::lazy(c.op, operands, jit::ReduceAxes{1, false});
     }
     return jit::lazy(c.op, operands);
-  } catch (const DtypeError&) {
+  } catch (const DTypeError&) {
     return std::nullopt;
   }
 }

@@ -177,9 +177,9 @@ TEST(Expression, DtypesKnownAtRunTimePromoteByTheSameTable) {
   EXPECT_THAT(sn::Tensor(i * f).as<float>().to_vector(), ElementsAre(0.5f, 1.f, 1.5f));
   const auto bits = [](const sn::AnyTensor& x) { return sn::Tensor(x & 1); };
   EXPECT_EQ(bits(i).dtype(), sn::DType::Int64);
-  EXPECT_THAT(sinter_tests::message_of<sn::DtypeError>([&] { bits(f); }),
+  EXPECT_THAT(sinter_tests::message_of<sn::DTypeError>([&] { bits(f); }),
               testing::AllOf(HasSubstr("bitwise_and"), HasSubstr("float32")));
-  EXPECT_THAT(sinter_tests::message_of<sn::DtypeError>([&] { f.as<double>(); }),
+  EXPECT_THAT(sinter_tests::message_of<sn::DTypeError>([&] { f.as<double>(); }),
               testing::AllOf(HasSubstr("float64"), HasSubstr("float32 (3,)")));
 }
 

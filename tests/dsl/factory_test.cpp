@@ -144,7 +144,7 @@ TEST_P(Factory, LikeAnother) {
   EXPECT_EQ(sn::rand_like<double>(x).dtype(), sn::DType::Float64);
   EXPECT_EQ(sn::rand_like<double>(x).device(), GetParam());
   EXPECT_EQ(sn::randn_like<float>(x, sn::cpu).device(), sn::Device("cpu"));
-  EXPECT_THROW((void)sn::randn_like(x), sn::DtypeError);
+  EXPECT_THROW((void)sn::randn_like(x), sn::DTypeError);
   EXPECT_THAT(sn::randint_like(x, 3, 4).to_vector(), ElementsAre(3, 3));
   EXPECT_THAT(sn::randint_like<float>(x, 3, 4, sn::cuda<>).to_vector(), ElementsAre(3, 3));
 }

@@ -117,7 +117,7 @@ struct Slope {
     const LazyRef value = jit::lazy(op, nodes);
     const LazyRef first = jit::gradients(value, {&by, 1}, jit::lazy_cast(number(1), value->dtype()))[0];
     if (order == 1) return elements(first);
-    return elements(jit::gradients(sum_of(first), {&by, 1}, {}, jit::Unused::Zeros)[0]);
+    return elements(jit::gradients(sum_of(first), {&by, 1}, {}, jit::UnusedInput::Zeros)[0]);
   }
 };
 

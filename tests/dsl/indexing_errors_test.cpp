@@ -22,7 +22,7 @@ std::string fault(F&& f) {
   return message_of<sn::IndexError>([&] { (void)f().cpu(); });
 }
 
-TEST(Indexing, OneOutOfRangeAmongMany) {
+TEST(AxisMapping, OneOutOfRangeAmongMany) {
   for (const sn::Device device : devices()) {
     const Floats x = sn::arange<float>(6).reshape({2, 3}).to(device);
     for (const std::int64_t n : {3, 100, device.is_cpu() ? 1 << 20 : 1 << 13})
@@ -55,7 +55,7 @@ TEST(Indexing, OneOutOfRangeAmongMany) {
   }
 }
 
-TEST(Indexing, BothFaultsOfAKernelHaveTheirMessage) {
+TEST(AxisMapping, BothFaultsOfAKernelHaveTheirMessage) {
   for (const sn::Device device : devices()) {
     const Ints x = sn::tensor({5, 6}).to(device), fine = sn::tensor({0, 1}).to(device);
     const Ints zero = sn::tensor({1, 0}).to(device), far = sn::tensor({0, 2}).to(device), one = fine * 0 + 1;
@@ -69,7 +69,7 @@ TEST(Indexing, BothFaultsOfAKernelHaveTheirMessage) {
   }
 }
 
-TEST(Indexing, NoPositions) {
+TEST(AxisMapping, NoPositions) {
   for (const sn::Device device : devices()) {
     const Floats none = sn::zeros({0, 3}, device), x = sn::zeros({2, 3}, device);
     const Ints empty = sn::zeros<std::int64_t>({0}, device), some = sn::zeros<std::int64_t>({2}, device);
@@ -86,7 +86,7 @@ TEST(Indexing, NoPositions) {
   }
 }
 
-TEST(Indexing, ErrorsTeach) {
+TEST(AxisMapping, ErrorsTeach) {
   const Floats x = sn::zeros({2, 3});
   const Ints i = sn::tensor({0, 1});
   EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.index_select(2, i); }),
@@ -105,8 +105,8 @@ TEST(Indexing, ErrorsTeach) {
   EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x[i.reshape({1, 1, 1, 1, 1, 1, 1, 2})]; }),
               HasSubstr("more than 8 dimensions"));
   const AnyTensor mask = i > 0, floats = i.to<float>();
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)x[mask]; }), HasSubstr("indices are integers, not bool"));
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)sn::take(x, floats * 1); }), HasSubstr("not float32"));
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)x[mask]; }), HasSubstr("indices are integers, not bool"));
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)sn::take(x, floats * 1); }), HasSubstr("not float32"));
   const Floats moved_from;
   EXPECT_THROW((void)moved_from[i], sn::Error);
   EXPECT_THROW((void)x[Ints()], sn::Error);

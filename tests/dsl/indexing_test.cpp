@@ -206,7 +206,7 @@ void random_reads(sn::Device device, Random& random) {
   }
 }
 
-TEST(Indexing, RandomReadsMatchTheReference) {
+TEST(AxisMapping, RandomReadsMatchTheReference) {
   for (const sn::Device device : devices())
     for (std::uint64_t seed = 1; seed <= (device.is_cpu() ? 200u : 3u); ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed) + " on " + sn::to_string(device));
@@ -216,7 +216,7 @@ TEST(Indexing, RandomReadsMatchTheReference) {
     }
 }
 
-TEST(Indexing, OnEveryInstructionSet) {
+TEST(AxisMapping, OnEveryInstructionSet) {
   const sn::jit::cpu::Isa before = sn::jit::cpu::isa();
   for (const auto isa : {sn::jit::cpu::Isa::Sse4, sn::jit::cpu::Isa::Avx2, sn::jit::cpu::Isa::Avx512}) {
     if (isa > before) break;
@@ -234,7 +234,7 @@ TEST(Indexing, OnEveryInstructionSet) {
   sn::jit::cpu::set_isa(before);
 }
 
-TEST(Indexing, SizesAroundPowersOfTwo) {
+TEST(AxisMapping, SizesAroundPowersOfTwo) {
   for (const sn::Device device : devices())
     for (const std::int64_t n : {0, 1, 31, 33, 255, 257, 1025, 8193, 65537}) {
       if (n > 10000 && !device.is_cpu()) break;
@@ -246,7 +246,7 @@ TEST(Indexing, SizesAroundPowersOfTwo) {
 }
 
 // The examples of PyTorch's documentation.
-TEST(Indexing, AsPyTorchSays) {
+TEST(AxisMapping, AsPyTorchSays) {
   for (const sn::Device device : devices()) {
     const auto on = [&](auto t) { return t.to(device); };
     const Ints x = on(sn::tensor({{4, 3, 5}, {6, 7, 8}}));
@@ -269,7 +269,7 @@ TEST(Indexing, AsPyTorchSays) {
   }
 }
 
-TEST(Indexing, MaskedFill) {
+TEST(AxisMapping, MaskedFill) {
   for (const sn::Device device : devices()) {
     const Floats x = sn::tensor({1.f, -2.f, 3.f}).to(device);
     const Floats r = x.masked_fill(x < 0, 0) * 2;
@@ -283,7 +283,7 @@ TEST(Indexing, MaskedFill) {
   }
 }
 
-TEST(Indexing, PartsOfLargerExpressions) {
+TEST(AxisMapping, PartsOfLargerExpressions) {
   for (const sn::Device device : devices()) {
     const Floats weight = sn::arange<float>(12).reshape({4, 3}).to(device);
     const Ints ids = sn::tensor({{1, 0}, {3, -1}}).to(device);
@@ -316,7 +316,7 @@ TEST(Indexing, PartsOfLargerExpressions) {
   }
 }
 
-TEST(Indexing, NarrowDtypesAreComputedInTheirComputeDtypes) {
+TEST(AxisMapping, NarrowDtypesAreComputedInTheirComputeDtypes) {
   for (const sn::Device device : devices()) {
     const Ints index = ((sn::arange(100) * 7) % 10 - 5).to(device);
     const auto check = [&]<class T>(std::type_identity<T>) {
@@ -336,7 +336,7 @@ TEST(Indexing, NarrowDtypesAreComputedInTheirComputeDtypes) {
   }
 }
 
-TEST(Indexing, ViewsOfWhatIsRead) {
+TEST(AxisMapping, ViewsOfWhatIsRead) {
   for (const sn::Device device : devices()) {
     const Ints x = sn::arange(12).reshape({4, 3}).to(device), index = sn::tensor({3, 1}).to(device);
     const auto e = x[index] + 1;
@@ -354,7 +354,7 @@ TEST(Indexing, ViewsOfWhatIsRead) {
   }
 }
 
-TEST(Indexing, WhatIsReadIsReadBeforeItIsWritten) {
+TEST(AxisMapping, WhatIsReadIsReadBeforeItIsWritten) {
   for (const sn::Device device : devices()) {
     for (const std::int64_t n : {5, 5000}) {
       Ints x = sn::arange(n, device);
@@ -376,7 +376,7 @@ TEST(Indexing, WhatIsReadIsReadBeforeItIsWritten) {
   }
 }
 
-TEST(Indexing, ATreeReadsWhenItIsEvaluated) {
+TEST(AxisMapping, ATreeReadsWhenItIsEvaluated) {
   Ints x = sn::tensor({1, 2, 3});
   const Ints index = sn::tensor({2, 0});
   const auto e = x[index];
@@ -387,7 +387,7 @@ TEST(Indexing, ATreeReadsWhenItIsEvaluated) {
 }
 
 // On the CPU, contiguous rows are read in place; the same elements by take() are not.
-TEST(Indexing, RowsOfEveryLength) {
+TEST(AxisMapping, RowsOfEveryLength) {
   for (const sn::Device device : devices())
     for (const std::int64_t n : {1, 31, 32, 33, 100, 2047, 2049, 6000}) {
       SCOPED_TRACE(n);
@@ -411,7 +411,7 @@ TEST(Indexing, RowsOfEveryLength) {
     }
 }
 
-TEST(Indexing, TensorsWithoutAxes) {
+TEST(AxisMapping, TensorsWithoutAxes) {
   for (const sn::Device device : devices()) {
     const Floats x = sn::full({}, 3.f, device);
     const Ints zero = sn::full({}, std::int64_t{0}, device);
@@ -443,7 +443,7 @@ TEST(Indexing, TensorsWithoutAxes) {
   }
 }
 
-TEST(Indexing, SizesOfManyRows) {
+TEST(AxisMapping, SizesOfManyRows) {
   // Rows for one CPU thread, and for several.
   for (const sn::Device device : devices()) {
     const std::int64_t rows = device.is_cpu() ? 20000 : 500;
@@ -458,7 +458,7 @@ TEST(Indexing, SizesOfManyRows) {
 }
 
 // A uniform index selects nothing if there are no elements.
-TEST(Indexing, SumsOfNothingThatWasGathered) {
+TEST(AxisMapping, SumsOfNothingThatWasGathered) {
   for (const sn::Device device : devices()) {
     const AnyTensor none = sn::zeros<std::int64_t>({0}).to(device);
     const sn::Lazy<sn::AnyType> x(none);

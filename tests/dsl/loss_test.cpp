@@ -128,7 +128,7 @@ TEST_P(Loss, WrongOperands) {
               HasSubstr("cross_entropy: the target must have the shape (4,), where\n    x: float32 (4, 5)"));
   EXPECT_THROW((void)sn::cross_entropy(x, y.t()), sn::ShapeError);
   EXPECT_THROW((void)sn::nll_loss(x.sum(), classes[0]), sn::ShapeError);
-  EXPECT_THROW((void)sn::cross_entropy(x, sn::AnyTensor(z.sum(1))), sn::DtypeError);
+  EXPECT_THROW((void)sn::cross_entropy(x, sn::AnyTensor(z.sum(1))), sn::DTypeError);
   EXPECT_THROW((void)sn::cross_entropy(x, classes, sn::loss::label_smoothing(1.5)), sn::Error);
   EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)sn::cross_entropy(x, classes, sn::loss::weight(w[0])); }),
               HasSubstr("cross_entropy: the weight must have the shape (5,)"));

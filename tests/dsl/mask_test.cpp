@@ -201,7 +201,7 @@ TEST(Mask, ThatDoesNotFitIsRefused) {
   EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x[sn::Tensor<bool>(sn::ones<bool>({2, 3, 1}))]; }),
               HasSubstr("more axes"));
   const sn::AnyTensor number = sn::ones<std::int64_t>({2, 3});
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)masked_select(x, number); }), HasSubstr("mask is int64 (2, 3)"));
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)masked_select(x, number); }), HasSubstr("mask is int64 (2, 3)"));
   EXPECT_THROW((void)nonzero(sn::Tensor<float>()), sn::Error);
   if (devices().size() < 2) return;
   const sn::Tensor<bool> elsewhere = sn::ones<bool>({2, 3}).to(sn::Device(0));
@@ -219,14 +219,14 @@ TEST(Mask, FillsInPlace) {
     EXPECT_THAT(x.to_vector(), ElementsAre(1, 0, 0.5, 0, 1, 0.5));
     sn::Tensor<std::int64_t> whole = sn::arange(3).to(device);
     const std::string described = "int64 (3,) on " + to_string(device);
-    EXPECT_THAT(message_of<sn::DtypeError>([&] { whole.masked_fill_(whole > 0, 2.5); }),
+    EXPECT_THAT(message_of<sn::DTypeError>([&] { whole.masked_fill_(whole > 0, 2.5); }),
                 AllOf(HasSubstr("masked_fill_: the number 2.5 does not fit int64"), HasSubstr("x: " + described)));
     EXPECT_THAT(message_of<sn::ShapeError>([&] { whole.masked_fill_(mask_of({true, true}, {2, 1}, device), 1); }),
                 AllOf(HasSubstr("x.masked_fill_(mask, value)"), HasSubstr("x: " + described), HasSubstr("mask: (2, 1)"),
                       HasSubstr("value: a number")));
     EXPECT_THAT(message_of<sn::ShapeError>([&] { whole.masked_fill_(whole > 0, sn::AnyTensor(whole.slice(0, 1))); }),
                 AllOf(HasSubstr("x.masked_fill_(mask, value)"), HasSubstr("value: (2,)")));
-    EXPECT_THAT(message_of<sn::DtypeError>([&] { whole.masked_fill_(whole > 0, whole.to<float>()); }),
+    EXPECT_THAT(message_of<sn::DTypeError>([&] { whole.masked_fill_(whole > 0, whole.to<float>()); }),
                 AllOf(HasSubstr("x.masked_fill_(mask, value)"), HasSubstr("value: (3,)")));
     EXPECT_THAT(whole.masked_fill_(whole > 0, 7).to_vector(), ElementsAre(0, 7, 7));
     sn::Tensor<std::uint8_t> small = sn::zeros<std::uint8_t>({2}).to(device);

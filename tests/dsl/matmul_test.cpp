@@ -330,10 +330,10 @@ TEST(MatMul, WhatDoesNotGoTogether) {
               HasSubstr("cannot be multiplied (2x3 and 2x3)"));
   const AnyTensor f = sn::ones({2, 2}), d = sn::ones<double>({2, 2}), i = sn::ones<int>({2, 2});
   EXPECT_EQ(
-      message_of<sn::DtypeError>([&] { AnyTensor(sn::matmul(f, d)); }),
+      message_of<sn::DTypeError>([&] { AnyTensor(sn::matmul(f, d)); }),
       "matmul(float32, float64): matmul takes two operands of one dtype, of floats or complex numbers: convert one "
       "with cast<T>(x)");
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { AnyTensor(sn::matmul(i, i)); }), HasSubstr("matmul(int32, int32)"));
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { AnyTensor(sn::matmul(i, i)); }), HasSubstr("matmul(int32, int32)"));
   if (devices().size() > 1) {
     const sn::Tensor<float, sn::AnyDevice> on_cpu = sn::ones({2, 3}), on_gpu = sn::ones({4, 5}, devices()[1]);
     EXPECT_THAT(message_of<sn::DeviceError>([&] { sn::Tensor(sn::matmul(on_cpu, on_gpu)); }),

@@ -102,9 +102,9 @@ TEST_P(Normalize, OfADtypeThatRunTimeKnows) {
   const sn::Tensor wanted = sn::rms_norm(doubles, {2});  // by the epsilon of float64
   EXPECT_EQ(sn::AnyTensor(sn::rms_norm(sn::AnyTensor(doubles), {2})).as<double>().to_vector(), wanted.to_vector());
   const sn::AnyTensor ints = sn::tensor({1, 2}, d);
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)sn::layer_norm(ints, {2}); }),
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)sn::layer_norm(ints, {2}); }),
               HasSubstr("layer_norm: takes floats, not int64 (2,)"));
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)sn::rms_norm(complex, {3}); }),
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)sn::rms_norm(complex, {3}); }),
               HasSubstr("take real(z), imag(z) or abs(z) first"));
 }
 

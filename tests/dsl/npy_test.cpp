@@ -278,7 +278,7 @@ TEST_F(Npy, OtherElementTypesAreNamed) {
                {"[('x', '<f4'), ('y', '<i4')]", "a structured type", "float64"}};
   for (const auto& c : cases) {
     const std::string text = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': (3,)}}", c.descr);
-    EXPECT_THAT(message<DtypeError>([&] { read(npy_file(text)); }),
+    EXPECT_THAT(message<DTypeError>([&] { read(npy_file(text)); }),
                 AllOf(HasSubstr("'bytes.npy'"), HasSubstr(c.expected), HasSubstr("Sinter reads bool"),
                       HasSubstr(fmt::format("astype('{}')", c.hint))));
   }
@@ -286,7 +286,7 @@ TEST_F(Npy, OtherElementTypesAreNamed) {
 
 TEST_F(Npy, WhatTheFormatLacksIsRefusedBeforeTheFileIsTouched) {
   const TensorRef t = testing::host_tensor(DType::BFloat16, Shape{3}, {0x3F80, 0x4000, 0x4040});
-  EXPECT_THAT(message<DtypeError>([&] { detail::save_npy(path("b.npy"), *t); }),
+  EXPECT_THAT(message<DTypeError>([&] { detail::save_npy(path("b.npy"), *t); }),
               AllOf(HasSubstr("no bfloat16"), HasSubstr(".to<float>()")));
   EXPECT_FALSE(fs::exists(path("b.npy")));
 }
@@ -322,7 +322,7 @@ TEST_F(Npy, EveryFlippedBitReadsOrIsRefused) {
         EXPECT_EQ(elements(t).size(), static_cast<std::size_t>(t->numel) * size_of(t->dtype));
       } catch (const FormatError&) {
         ++refused;
-      } catch (const DtypeError&) {
+      } catch (const DTypeError&) {
         ++refused;
       }
     }

@@ -83,7 +83,7 @@ TEST_F(Npz, WhatSinterDoesNotReadIsRefusedByName) {
 
 TEST_F(Npz, WhatCannotBeWrittenLeavesNoFile) {
   StateDict state{{"fine", ones<float>({2})}, {"b", ones<bfloat16>({2})}};
-  EXPECT_THAT(refusal<DtypeError>([&] { save_npz(path, state); }),
+  EXPECT_THAT(refusal<DTypeError>([&] { save_npz(path, state); }),
               AllOf(HasSubstr("cannot save 'b'"), HasSubstr("no bfloat16"), HasSubstr(".to<float>()")));
   state.erase("b");
   state["hole"];

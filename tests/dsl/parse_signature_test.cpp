@@ -56,7 +56,7 @@ TEST(Signature, MatchesTensors) {
   EXPECT_THAT(error(shape, zeros({4}), y, w), AllOf(HasSubstr("y: i64[n, m]"), HasSubstr("n is 4 before")));
   EXPECT_THAT(error(shape, zeros({3, 1}), y, w), HasSubstr("2 axes, not 1"));
   EXPECT_THAT(error(shape, z, y, zeros({7, 3})), HasSubstr("axis 1 has 3 elements"));
-  EXPECT_THAT(error(std::type_identity<DtypeError>(), z, z, w), HasSubstr("another dtype"));
+  EXPECT_THAT(error(std::type_identity<DTypeError>(), z, z, w), HasSubstr("another dtype"));
   EXPECT_THAT(message_of<Error>([&] { match(s, std::vector{z}); }), HasSubstr("3 arguments that are tensors, but 1"));
 }
 

@@ -138,7 +138,7 @@ TEST_F(Parse, Casts) {
   is("x.bool() | b", cast<bool>(x) | b);
   is("bf16(x)", cast<bfloat16>(x));
   is("x.to(dtype=int32)", cast<std::int32_t>(x));
-  EXPECT_THAT(error<DtypeError>("float(z)"), HasSubstr("^"));
+  EXPECT_THAT(error<DTypeError>("float(z)"), HasSubstr("^"));
 }
 
 TEST_F(Parse, Reductions) {
@@ -204,8 +204,8 @@ TEST_F(Parse, EveryOperation) {
       EXPECT_EQ(got.node()->dtype(), expected.node()->dtype()) << text; \
       EXPECT_EQ(to_dot(got), to_dot(expected)) << text;                 \
       ++compared;                                                       \
-    } catch (const DtypeError&) {                                       \
-      EXPECT_THROW(parse(text + ")", operands), DtypeError) << text;    \
+    } catch (const DTypeError&) {                                       \
+      EXPECT_THROW(parse(text + ")", operands), DTypeError) << text;    \
     }                                                                   \
   }
 #define SINTER_COMPOSITE_OP SINTER_OP
@@ -306,7 +306,7 @@ TEST_F(Parse, RandomExpressions) {
       ASSERT_EQ(a.dtype(), e.dtype());
       ASSERT_TRUE(same(a, e));
       ++grown;
-    } catch (const DtypeError&) {  // of bools, which the generator does not keep apart
+    } catch (const DTypeError&) {  // of bools, which the generator does not keep apart
     }
   EXPECT_GT(grown, 30);
 }
@@ -349,8 +349,8 @@ TEST_F(Parse, ErrorsShowThePlace) {
   EXPECT_THAT(error("float16"), HasSubstr("the dtype float16"));
   EXPECT_THAT(error("axis_offset(i, i, i)"), HasSubstr("no function"));
   EXPECT_THAT(error("x(2)"), HasSubstr("write *"));
-  EXPECT_THAT(error<DtypeError>("x & y"), HasSubstr("\n  x & y\n    ^"));
-  EXPECT_THAT(error<DtypeError>("where(x, y, 1)"), HasSubstr("^^^^^"));
+  EXPECT_THAT(error<DTypeError>("x & y"), HasSubstr("\n  x & y\n    ^"));
+  EXPECT_THAT(error<DTypeError>("where(x, y, 1)"), HasSubstr("^^^^^"));
   const Tensor<float> odd = numbers({4}, 0);
   EXPECT_THAT(message_of<ShapeError>([&] { parse("1 + (x + y * o)", {{"x", x}, {"y", y}, {"o", odd}}); }),
               AllOf(HasSubstr("float32 (3,) on cpu, float32 (4,) on cpu"), HasSubstr("          ^")));

@@ -147,7 +147,7 @@ TEST(ReduceTable, EachByItself) {
     const sn::AnyTensor x(input.array);
     for (const Result& wanted : input.results) {
       if (wanted.raises) {
-        EXPECT_THROW(with_reduction(wanted.request, x, [](const auto& e) { (void)sn::evaluate(e); }), sn::DtypeError)
+        EXPECT_THROW(with_reduction(wanted.request, x, [](const auto& e) { (void)sn::evaluate(e); }), sn::DTypeError)
             << wanted.request.operation << " of " << input.name;
         continue;
       }

@@ -92,7 +92,7 @@ TEST_F(Safetensors, WhatSinterLacksIsRefusedByName) {
   int refused = 0;
   for (const testing::Row& row : testing::read_table("safetensors/files.tsv")) {
     if (!row[0].starts_with("refused_")) continue;
-    const std::string text = refusal<DtypeError>([&] { load_safetensors(data_file(row[0])); });
+    const std::string text = refusal<DTypeError>([&] { load_safetensors(data_file(row[0])); });
     EXPECT_THAT(text, AllOf(HasSubstr(data_file(row[0])), HasSubstr(row[1]), HasSubstr(row[2])));
     ++refused;
   }
@@ -176,7 +176,7 @@ TEST_F(Safetensors, WhatCannotBeWrittenLeavesNoFile) {
   state["hole"];
   EXPECT_THAT(refusal<Error>([&] { save_safetensors(path, state); }), HasSubstr("'hole': the tensor is undefined"));
   const StateDict wide{{"z", zeros<std::complex<double>>({2})}};
-  EXPECT_THAT(refusal<DtypeError>([&] { save_safetensors(path, wide); }),
+  EXPECT_THAT(refusal<DTypeError>([&] { save_safetensors(path, wide); }),
               AllOf(HasSubstr("'z'"), HasSubstr("complex128"), HasSubstr("real()")));
   EXPECT_THAT(refusal<Error>([&] { save_safetensors(path, {{"__metadata__", ones<float>({1})}}); }),
               HasSubstr("__metadata__"));

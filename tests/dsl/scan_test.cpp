@@ -242,11 +242,11 @@ TEST(Scan, ErrorsSayWhatIsWrong) {
                   (" on " + to_string(device))));
     EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.cumprod(-3); }), HasSubstr("cumprod: dimension"));
     EXPECT_THAT(message_of<sn::IndexError>([&] { (void)x.cummin(3); }), HasSubstr("cummin: dimension"));
-    EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)x.logcumsumexp(0); }),
+    EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)x.logcumsumexp(0); }),
                 HasSubstr("must have a float dtype: convert it, as in x.to<float>()"));
     const AnyTensor z(x.to<std::complex<float>>());
-    EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)z.cummax(0); }), HasSubstr("cummax: x is complex64 (2, 3)"));
-    EXPECT_THAT(message_of<sn::DtypeError>([&] { (void)z.logcumsumexp(0); }), HasSubstr("must have a float dtype"));
+    EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)z.cummax(0); }), HasSubstr("cummax: x is complex64 (2, 3)"));
+    EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)z.logcumsumexp(0); }), HasSubstr("must have a float dtype"));
   }
 }
 

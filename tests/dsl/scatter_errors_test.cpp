@@ -105,17 +105,17 @@ TEST(ScatterErrors, WhatDoesNotFitIsRefused) {
   sn::Tensor<float> expanded = sn::Tensor<float>(sn::zeros({1})).expand({2});
   EXPECT_THAT(message_of<sn::Error>([&] { expanded.scatter_(0, list, 1); }), HasSubstr("single memory"));
   sn::AnyTensor any = x, bools = sn::ones<bool>({2});
-  EXPECT_THROW(any.index_fill_(0, bools, 1), sn::DtypeError);
-  EXPECT_THROW(any.index_fill_(0, sn::AnyTensor(sn::ones({1})), 1), sn::DtypeError);
+  EXPECT_THROW(any.index_fill_(0, bools, 1), sn::DTypeError);
+  EXPECT_THROW(any.index_fill_(0, sn::AnyTensor(sn::ones({1})), 1), sn::DTypeError);
   sn::Tensor<std::int64_t> whole = sn::zeros<std::int64_t>({2});
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { whole.scatter_(0, list, 2.5); }),
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { whole.scatter_(0, list, 2.5); }),
               AllOf(HasSubstr("scatter_: the number 2.5 does not fit int64"), HasSubstr("x: int64 (2,) on cpu")));
   sn::Tensor<std::uint8_t> bytes = sn::zeros<std::uint8_t>({2});
   EXPECT_THAT(message_of<sn::Error>([&] { bytes.index_put_({list}, 300); }),
               AllOf(HasSubstr("index_put_: the number 300 does not fit uint8"), HasSubstr("x: uint8 (2,) on cpu")));
   EXPECT_THROW(bytes.index_fill_(0, list, -1), sn::Error);
   EXPECT_THAT(bytes.index_fill_(0, list, 255).to_vector(), ElementsAre(255, 0));
-  EXPECT_THROW(sn::AnyTensor(whole).index_copy_(0, list, sn::AnyTensor(sn::ones({2}))), sn::DtypeError);
+  EXPECT_THROW(sn::AnyTensor(whole).index_copy_(0, list, sn::AnyTensor(sn::ones({2}))), sn::DTypeError);
   EXPECT_THAT(x.to_vector(), Each(0));
   if (devices().size() < 2) return;
   const sn::Tensor<std::int64_t> elsewhere = list.to(sn::Device(0));

@@ -25,7 +25,7 @@ sn::Tensor<float> halves(const sn::Shape& shape) {
   return (sn::arange(shape.numel()).to<float>() * 0.5f - 2.5f).reshape(shape);
 }
 
-int axis_in_shards(const sn::AnyTensor& x) { return x.dim() - 1 - sn::runtime::sharded_axis(x.impl()); }
+int axis_in_shards(const sn::AnyTensor& x) { return x.dim() - 1 - sn::runtime::sharded_axis_from_end(x.impl()); }
 
 /// Shards of both sizes and of none; operands sharded, replicated, and broadcast along each dim.
 TEST(ShardedElementwise, OperandsLieInAnyWay) {

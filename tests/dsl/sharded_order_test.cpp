@@ -59,7 +59,7 @@ class Program {
         break;
       case 3: t.copy_(y), et.copy_(ey); break;
       case 4: t = sn::shard(sn::gather(x, sn::Device(0)), *mesh_), et = ex.clone(); break;
-      case 5: t = sn::redistribute(sn::redistribute(x, *mesh_, 1), *mesh_), et = ex.clone(); break;
+      case 5: t = sn::shard(sn::shard(x, *mesh_, 1), *mesh_), et = ex.clone(); break;
       default: write_shard(t, et);
     }
     // Numbers stay small.

@@ -25,7 +25,7 @@ const sinter::test::Setup processes_on_cpus([] { setenv("SINTER_VIRTUAL_GPUS", "
 
 sn::Device here() {
   const sn::Mesh world = sn::Mesh::world();
-  return world.device(world.first());
+  return world.device(world.first_local_rank());
 }
 sn::Tensor<float> numbers(const sn::Shape& shape, float scale = 1) {
   return ((sn::arange(shape.numel()).to<float>() * 0.37f).sin() * 3).reshape(shape).to(here()) * scale;
@@ -40,14 +40,14 @@ TEST(Child, DISABLED_Moves) {
   for (const std::int64_t rows : row_counts()) {
     const sn::Tensor x = numbers({rows, 5, 2});
     const sn::Tensor s = sn::shard(x, world);
-    for (int p = world.first(); p < world.first() + world.local(); ++p) {
+    for (int p = world.first_local_rank(); p < world.first_local_rank() + world.local_size(); ++p) {
       const std::int64_t first = world.first_row(rows, p), own = world.rows(rows, p);
       EXPECT_TRUE(same(s.shard(p), x(sn::range(first, first + own)))) << rows << " rows, rank " << p;
     }
     EXPECT_TRUE(same(s, x)) << "gather in every process";
     EXPECT_TRUE(same(s.to<double>(), x.to<double>()));
-    EXPECT_TRUE(same(sn::redistribute(s, world, 1), x)) << rows;
-    EXPECT_TRUE(same(sn::redistribute(sn::shard(x, world, 2), world), x)) << rows;
+    EXPECT_TRUE(same(sn::shard(s, world, 1), x)) << rows;
+    EXPECT_TRUE(same(sn::shard(sn::shard(x, world, 2), world), x)) << rows;
     EXPECT_TRUE(same(sn::replicate(s, world), x)) << rows;
     EXPECT_EQ(printed(s).substr(0, 7), "tensor(");
     EXPECT_EQ(s.to_vector(), x.to_vector());
@@ -59,22 +59,24 @@ TEST(Child, DISABLED_Moves) {
     EXPECT_TRUE(same(whole, x * 3));
     // On a mesh of this process only.
     const sn::Mesh own({here(), here()});
-    EXPECT_TRUE(same(sn::redistribute(s, own), x)) << rows;
-    EXPECT_TRUE(same(sn::redistribute(sn::shard(x, own), world), x)) << rows;
+    EXPECT_TRUE(same(sn::shard(s, own), x)) << rows;
+    EXPECT_TRUE(same(sn::shard(sn::shard(x, own), world), x)) << rows;
     std::vector<sn::Tensor<float>> shards;
-    for (int p = world.first(); p < world.first() + world.local(); ++p) shards.emplace_back(s.shard(p) * 2);
+    for (int p = world.first_local_rank(); p < world.first_local_rank() + world.local_size(); ++p)
+      shards.emplace_back(s.shard(p) * 2);
     EXPECT_TRUE(same(sn::from_shards(shards, world, rows), x * 2));
   }
   const sn::Tensor s = sn::shard(numbers({4}), world);
-  if (world.local() < world.size()) {
-    const int other = world.first() > 0 ? 0 : world.size() - 1;
+  if (world.local_size() < world.size()) {
+    const int other = world.first_local_rank() > 0 ? 0 : world.size() - 1;
     try {
       (void)s.shard(other);
       ADD_FAILURE();
     } catch (const sn::IndexError& e) {
       EXPECT_THAT(e.what(), ::testing::HasSubstr("belongs to another process"));
     }
-    EXPECT_THROW((void)sn::from_shards(std::vector<sn::Tensor<float>>{s.shard(world.first())}, world), sn::DeviceError);
+    EXPECT_THROW((void)sn::from_shards(std::vector<sn::Tensor<float>>{s.shard(world.first_local_rank())}, world),
+                 sn::DeviceError);
   }
 }
 

@@ -273,8 +273,8 @@ TEST(Sharded, ViewsKeepTheDimInShards) {
     EXPECT_TRUE(same(s.unsqueeze(0).expand({3, 7, 4, 6}), x.unsqueeze(0).expand({3, 7, 4, 6})));
     EXPECT_TRUE(same(s.flip(1), x.flip(1)));
     const std::string joined = message_of<sn::ShapeError>([&] { (void)s.transpose(0, 1).reshape({4, 42}); });
-    EXPECT_NE(joined.find("redistribute(x, mesh)"), std::string::npos) << joined;
-    EXPECT_TRUE(same(sn::redistribute(s.transpose(0, 1), mesh).reshape({4, 42}), x.transpose(0, 1).reshape({4, 42})));
+    EXPECT_NE(joined.find("shard(x, mesh)"), std::string::npos) << joined;
+    EXPECT_TRUE(same(sn::shard(s.transpose(0, 1), mesh).reshape({4, 42}), x.transpose(0, 1).reshape({4, 42})));
     if (mesh.size() == 1) continue;
     for (const auto& view : std::vector<std::function<void()>>{
              [&] { (void)s[2]; }, [&] { (void)s(sn::range(0, 3)); }, [&] { (void)s.reshape({28, 6}); },
@@ -318,7 +318,7 @@ TEST(Sharded, MovesBetweenMeshesAndDims) {
     for (const sn::Mesh& to : meshes()) {
       const sn::Tensor s = sn::shard(x, from);
       for (const int dim : {0, 1, -1}) {
-        const sn::Tensor moved = sn::redistribute(s, to, dim);
+        const sn::Tensor moved = sn::shard(s, to, dim);
         EXPECT_TRUE(same(moved, x)) << to_string(from) << to_string(to) << dim;
         EXPECT_TRUE(same(moved + 1, x + 1));
       }
@@ -380,7 +380,7 @@ TEST(Sharded, OrderAndScansOfWholeLines) {
     EXPECT_TRUE(same(median(s), median(x)));
     EXPECT_TRUE(same(sort(sn::replicate(x, mesh), 0).values, sort(x, 0).values));
     const std::string refused = message_of<sn::DeviceError>([&] { (void)cumsum(s, 0); });
-    EXPECT_NE(refused.find("redistribute"), std::string::npos) << refused;
+    EXPECT_NE(refused.find("shard(x, mesh"), std::string::npos) << refused;
   }
 }
 

@@ -112,9 +112,9 @@ TEST(Sort, ErrorsSayWhatIsWrong) {
                 HasSubstr("has no elements, and its dtype has no NaN"));
     const AnyTensor z(x.to<std::complex<float>>());
     for (const std::string& message :
-         {message_of<sn::DtypeError>([&] { (void)z.sort(); }), message_of<sn::DtypeError>([&] { (void)z.topk(1); }),
-          message_of<sn::DtypeError>([&] { (void)z.median(); }), message_of<sn::DtypeError>([&] { (void)z.argsort(); }),
-          message_of<sn::DtypeError>([&] { (void)z.kthvalue(1); })})
+         {message_of<sn::DTypeError>([&] { (void)z.sort(); }), message_of<sn::DTypeError>([&] { (void)z.topk(1); }),
+          message_of<sn::DTypeError>([&] { (void)z.median(); }), message_of<sn::DTypeError>([&] { (void)z.argsort(); }),
+          message_of<sn::DTypeError>([&] { (void)z.kthvalue(1); })})
       EXPECT_THAT(message, HasSubstr("complex numbers have no order"));
   }
 }

@@ -52,7 +52,7 @@ TEST(StateDict, HoldsHandles) {
   Tensor<float> back = copy.at("weight").as<float>();
   back += 1;
   EXPECT_EQ(weight.to_vector(), std::vector<float>(4, 2));
-  EXPECT_THROW(copy.at("weight").as<double>(), DtypeError);
+  EXPECT_THROW(copy.at("weight").as<double>(), DTypeError);
 }
 
 TEST(StateDict, TakesATensorThatItHolds) {

@@ -40,7 +40,7 @@ TEST(Tensor, ConversionsThatSayMoreAreChecked) {
   EXPECT_THROW((sn::Tensor<float, sn::Cuda<0>>(gpu)), sn::DeviceError);
   const sn::AnyTensor any = gpu;
   EXPECT_NO_THROW(sn::Tensor<float>{any});
-  EXPECT_THROW(sn::Tensor<double>{any}, sn::DtypeError);
+  EXPECT_THROW(sn::Tensor<double>{any}, sn::DTypeError);
 }
 
 TEST_P(OnEveryDevice, DescribesItself) {
@@ -129,7 +129,7 @@ TEST_P(OnEveryDevice, WritesNumbersThatTheDtypeHolds) {
   EXPECT_THAT(message_of<sn::Error>([&] { i[0] = 3'000'000'000; }),
               testing::AllOf(HasSubstr("3000000000"), HasSubstr("int32")));
   EXPECT_THROW(i.assign(18446744073709551615ull), sn::Error);
-  EXPECT_THROW(i[0] = 1.5, sn::DtypeError);
+  EXPECT_THROW(i[0] = 1.5, sn::DTypeError);
   EXPECT_THAT(i.to_vector(), ElementsAre(4, 4));
   auto any = sn::AnyTensor(i);
   EXPECT_THROW(any.assign(-3'000'000'000), sn::Error);
@@ -155,10 +155,10 @@ TEST_P(OnEveryDevice, OverlappingWritesReadEverythingFirst) {
 
 TEST_P(OnEveryDevice, InPlaceKeepsTheCategory) {
   auto mask = sn::tensor({true, false}, GetParam());
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { mask += 1; }),
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { mask += 1; }),
               testing::AllOf(HasSubstr("int64"), HasSubstr("bool"), HasSubstr("can't be cast")));
   auto i = sn::tensor({1, 2}, GetParam());
-  EXPECT_THROW(i *= 0.5, sn::DtypeError);
+  EXPECT_THROW(i *= 0.5, sn::DTypeError);
   EXPECT_THAT(i.to_vector(), ElementsAre(1, 2));
   auto f = sn::tensor({1.f, 2.f}, GetParam());
   f += i;

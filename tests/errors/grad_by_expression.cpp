@@ -1,4 +1,4 @@
-// expect: the gradient is taken by tensors: grad(loss, x, w)
+// expect: gradients are taken with respect to tensors: grad(loss, x, w)
 // lines: g++ 8 clang 12
 #include <sinter/sinter.hpp>
 

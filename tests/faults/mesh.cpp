@@ -14,7 +14,7 @@ void on_mesh(const sn::Mesh& mesh) {
   expect_values(sn::gather(s.amax(0)), {5, 6}, "a maximum along what is sharded");
   const sn::Tensor w = sn::replicate(sn::tensor({{1.f}, {10.f}}), mesh);
   expect_values(sn::gather(sn::matmul(s, w)), {21, 43, 65}, "a product of matrices sharded");
-  expect_values(sn::gather(sn::redistribute(s, mesh, 1)), {1, 2, 3, 4, 5, 6}, "other shards");
+  expect_values(sn::gather(sn::shard(s, mesh, 1)), {1, 2, 3, 4, 5, 6}, "other shards");
 }
 void gpus() { on_mesh(sn::Mesh({0, 1})); }
 void cpus() { on_mesh(sn::Mesh({sn::Device(), sn::Device()})); }

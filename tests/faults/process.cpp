@@ -15,7 +15,7 @@
 #include <exception>
 #include <new>
 
-#include <runtime/deep_threads.hpp>
+#include <runtime/large_stack.hpp>
 
 #include "../scratch.hpp"
 #include "blocks.hpp"
@@ -90,7 +90,7 @@ Attempt try_out(const Scenario& scenario, Fault fault, Trace& trace) {
   await(fault, trace);
   const Attempt first = attempt(scenario.run);
   stop();
-  runtime::wait_for_deep_work();  // what others than this thread were at
+  runtime::wait_for_large_stacks();  // what others than this thread were at
   if (first.ending == Ending::Finding) return first;
   if (first.ending == Ending::Error) {
     if (!trace.happened) return {Ending::Finding, "an error without a fault: " + first.message};

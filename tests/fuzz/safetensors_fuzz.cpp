@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     read_and_write_again({reinterpret_cast<const char*>(data), size});
   } catch (const FormatError&) {
-  } catch (const DtypeError&) {
+  } catch (const DTypeError&) {
   }
   return 0;
 }

@@ -117,11 +117,11 @@ TEST(Checks, OutputsOfAnotherShape) {
 
 TEST(Checks, OutputsOfALowerCategory) {
   const std::string why =
-      refusal<DtypeError>(Written().leaf(f32).leaf(f32).op(Op::add), {zeros({3}), zeros({3})}, zeros({3}, DType::Bool));
+      refusal<DTypeError>(Written().leaf(f32).leaf(f32).op(Op::add), {zeros({3}), zeros({3})}, zeros({3}, DType::Bool));
   EXPECT_THAT(why, StartsWith("result type float32 can't be cast to the desired output type bool\n"));
   EXPECT_THAT(why, AllOf(HasSubstr("bool (3,) on cpu"), HasSubstr("cast<")));
-  refusal<DtypeError>(Written().leaf(DType::Int64).op(Op::neg), {zeros({3}, DType::Int64)}, zeros({3}, DType::Bool));
-  EXPECT_EQ(refusal<DtypeError>(Written().leaf(DType::Int64).op(Op::neg), {zeros({3}, DType::Int64)},
+  refusal<DTypeError>(Written().leaf(DType::Int64).op(Op::neg), {zeros({3}, DType::Int64)}, zeros({3}, DType::Bool));
+  EXPECT_EQ(refusal<DTypeError>(Written().leaf(DType::Int64).op(Op::neg), {zeros({3}, DType::Int64)},
                                 zeros({3}, DType::Int32)),
             "no error");
 }

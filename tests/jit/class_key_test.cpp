@@ -9,8 +9,8 @@
 namespace sinter::testing {
 namespace {
 
+using jit::AccessPattern;
 using jit::ClassKey;
-using jit::Pattern;
 using runtime::TensorImpl;
 using runtime::TensorRef;
 
@@ -84,7 +84,7 @@ TEST(ClassKey, ContiguousOperandsShareOneClass) {
   EXPECT_EQ(one.ndim(), 1);
   EXPECT_EQ(one.vector_width(), 4);
   EXPECT_FALSE(one.wide());
-  EXPECT_EQ(one.pattern(1), Pattern::Contiguous);
+  EXPECT_EQ(one.pattern(1), AccessPattern::Contiguous);
   for (const Shape& s : {Shape{1}, Shape{}, Shape{2, 3}, Shape{1024, 1024, 8}, Shape{1, 1}})
     EXPECT_TRUE(classes.same(one, key(s)));
 }
@@ -111,13 +111,13 @@ TEST(ClassKey, PatternsOfRows) {
   const ClassKey key = classes(array(f32, Shape{6, 8}), array(f32, Shape{8}), array(f32, Shape{6, 1}));
   EXPECT_EQ(key.ndim(), 2);
   EXPECT_EQ(key.vector_width(), 4);
-  EXPECT_EQ(key.pattern(0), Pattern::Contiguous);
-  EXPECT_EQ(key.pattern(1), Pattern::InnerContiguous);
-  EXPECT_EQ(key.pattern(2), Pattern::InnerBroadcast);
+  EXPECT_EQ(key.pattern(0), AccessPattern::Contiguous);
+  EXPECT_EQ(key.pattern(1), AccessPattern::InnerContiguous);
+  EXPECT_EQ(key.pattern(2), AccessPattern::InnerBroadcast);
   EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(1),
-            Pattern::Strided);
+            AccessPattern::Strided);
   EXPECT_EQ(classes(array(f32, Shape{6, 8}), array(f32, Shape{6, 8}, Shape{1, 6}), array(f32, Shape{})).pattern(2),
-            Pattern::Uniform);
+            AccessPattern::Uniform);
 }
 
 TEST(ClassKey, RowsAreVectorsWhereEveryRowIsAligned) {
@@ -181,7 +181,8 @@ TEST(ClassKey, DecodesToWhatItHolds) {
   EXPECT_EQ(c.ndim, 2);
   EXPECT_EQ(c.vector_width, 4);
   EXPECT_TRUE(c.aliased);
-  EXPECT_EQ(c.patterns, (std::vector{Pattern::Contiguous, Pattern::InnerContiguous, Pattern::InnerBroadcast}));
+  EXPECT_EQ(c.patterns,
+            (std::vector{AccessPattern::Contiguous, AccessPattern::InnerContiguous, AccessPattern::InnerBroadcast}));
   const jit::KernelClass generic = jit::generic_class(classes.traits());
   EXPECT_EQ(generic.ndim, max_ndim);
   EXPECT_TRUE(generic.wide && generic.aliased);
@@ -191,7 +192,7 @@ TEST(ClassKey, KeysOfManyOperandsAreComparedToTheLast) {
   ClassKey a, b;
   for (ClassKey* key : {&a, &b}) {
     key->set_head(1, 4, false, false);
-    for (std::size_t k = 0; k < ClassKey::max_operands; ++k) key->set_pattern(k, Pattern::Contiguous);
+    for (std::size_t k = 0; k < ClassKey::max_operands; ++k) key->set_pattern(k, AccessPattern::Contiguous);
   }
   EXPECT_TRUE(a.equals(b, ClassKey::max_operands));
   for (const std::size_t changed : {std::size_t{0}, std::size_t{15}, std::size_t{16}, std::size_t{127}}) {
@@ -199,7 +200,7 @@ TEST(ClassKey, KeysOfManyOperandsAreComparedToTheLast) {
     ClassKey rebuilt;
     rebuilt.set_head(1, 4, false, false);
     for (std::size_t k = 0; k < ClassKey::max_operands; ++k)
-      rebuilt.set_pattern(k, k == changed ? Pattern::Uniform : c.pattern(k));
+      rebuilt.set_pattern(k, k == changed ? AccessPattern::Uniform : c.pattern(k));
     EXPECT_FALSE(a.equals(rebuilt, ClassKey::max_operands)) << changed;
   }
 }

@@ -81,22 +81,22 @@ TEST(CommonSubexpressions, CallsWithEqualScalarsAreMerged) {
 }
 
 TEST(CommonSubexpressions, NothingIsComparedThatSavesNothing) {
-  EXPECT_TRUE(EqualScalars(exps(1)).none());
-  EXPECT_FALSE(EqualScalars(exps(2)).none());
-  EXPECT_TRUE(EqualScalars(exps(2), {0, 1}).none());
-  EXPECT_TRUE(EqualScalars(exps(2), {1}).none());  // one alone has nothing to be equal to
+  EXPECT_TRUE(EqualScalars(exps(1)).is_trivial());
+  EXPECT_FALSE(EqualScalars(exps(2)).is_trivial());
+  EXPECT_TRUE(EqualScalars(exps(2), {0, 1}).is_trivial());
+  EXPECT_TRUE(EqualScalars(exps(2), {1}).is_trivial());  // one alone has nothing to be equal to
   Written cheap, kinds;
   cheap.leaf(f32).scalar(Category::Float).op(Op::add).leaf(f32, 0).scalar(Category::Float).op(Op::add).op(Op::mul);
-  EXPECT_TRUE(EqualScalars(cheap.record()).none());
+  EXPECT_TRUE(EqualScalars(cheap.record()).is_trivial());
   kinds.leaf(f32).scalar(Category::Float).op(Op::mul).op(Op::exp);
   kinds.leaf(f32, 0).scalar(Category::Int).op(Op::mul).op(Op::exp).op(Op::add);
-  EXPECT_TRUE(EqualScalars(kinds.record()).none());
+  EXPECT_TRUE(EqualScalars(kinds.record()).is_trivial());
 }
 
 // Every evaluation compares them.
 TEST(CommonSubexpressions, ComparisonsAreBounded) {
-  EXPECT_FALSE(EqualScalars(exps(16)).none());  // 120 pairs
-  EXPECT_TRUE(EqualScalars(exps(17)).none());
+  EXPECT_FALSE(EqualScalars(exps(16)).is_trivial());  // 120 pairs
+  EXPECT_TRUE(EqualScalars(exps(17)).is_trivial());
   EXPECT_EQ(EqualScalars(exps(10, true)).pattern(std::vector<Scalar>(20, 1.).data()).size(), 20u);  // twice 45
   EXPECT_EQ(EqualScalars(exps(15, true)).pattern(std::vector<Scalar>(30, 1.).data()).size(), 15u);  // 105, and no more
 }

@@ -46,7 +46,7 @@ TEST(ComplexParts, ReplaceEveryOperationThatTakesComplexNumbers) {
       std::vector<Operand> leaves;
       for (std::uint32_t k = 0; k < types.size(); ++k) leaves.push_back(g.leaf(types[k].dtype, k));
       if (!rule.ok) {
-        EXPECT_THROW(g.apply(op, leaves), DtypeError) << name(op);
+        EXPECT_THROW(g.apply(op, leaves), DTypeError) << name(op);
         continue;
       }
       SCOPED_TRACE(name(op));
@@ -55,7 +55,7 @@ TEST(ComplexParts, ReplaceEveryOperationThatTakesComplexNumbers) {
       EXPECT_EQ(is_complex(rule.result), !gives_real(op) && info(op).rule != DTypeRule::Compare &&
                                              info(op).rule != DTypeRule::FloatCompare &&
                                              info(op).rule != DTypeRule::Logical);
-      for (const Graph& lowered : {jit::with_complex_parts(g), jit::lower(g), jit::simplify(g)}) {
+      for (const Graph& lowered : {jit::lower_complex(g), jit::lower(g), jit::simplify(g)}) {
         expect_parts(lowered);
         EXPECT_EQ(lowered[lowered.outputs()[0]].dtype, rule.result);
       }
@@ -66,7 +66,7 @@ TEST(ComplexParts, LeaveOtherGraphsAsTheyAre) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937_64 random(seed);
     const Graph g = random_program(random, 60).record();
-    ASSERT_EQ(jit::with_complex_parts(g), g) << "seed " << seed;
+    ASSERT_EQ(jit::lower_complex(g), g) << "seed " << seed;
   }
 }
 
@@ -87,7 +87,7 @@ TEST(ComplexParts, OfRealNumbersAreTheNumbers) {
   g.output(apply(g, Op::conj, {x}));
   const Graph parts = jit::simplify(g);
   ASSERT_EQ(parts.nodes().size(), 1u);
-  EXPECT_THROW(apply(g, Op::imag, {x}), DtypeError);
+  EXPECT_THROW(apply(g, Op::imag, {x}), DTypeError);
 }
 
 TEST(ComplexParts, OfARealFactorAreLeftOut) {
@@ -126,7 +126,7 @@ TEST(ComplexParts, ConversionsKeepBothPartsOrAreRefused) {
     try {
       g.explicit_cast(z, t);
       ADD_FAILURE() << name(t);
-    } catch (const DtypeError& e) {
+    } catch (const DTypeError& e) {
       EXPECT_NE(std::string(e.what()).find("take real(z)"), std::string::npos) << e.what();
     }
   }
@@ -138,7 +138,7 @@ TEST(ComplexParts, ErrorsNameTheWayOut) {
   try {
     apply(g, Op::lt, {z, z});
     ADD_FAILURE();
-  } catch (const DtypeError& e) {
+  } catch (const DTypeError& e) {
     EXPECT_STREQ(e.what(),
                  "lt(complex64, complex64): lt takes real numbers, not complex ones: take real(z), imag(z), abs(z) or "
                  "angle(z) first");

@@ -146,7 +146,7 @@ TEST(Composite, RefusalsNameTheOperation) {
   const auto refusal = [](Op op, DType t) -> std::string {
     try {
       of_leaves(op, t);
-    } catch (const DtypeError& e) {
+    } catch (const DTypeError& e) {
       return e.what();
     }
     return {};

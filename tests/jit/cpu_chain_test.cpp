@@ -11,7 +11,7 @@
 namespace sinter::test {
 namespace {
 
-using jit::cpu::MicroOp;
+using jit::cpu::ChainOpcode;
 
 template <class T>
 constexpr DType dtype_of = sizeof(T) == 4 ? DType::Float32 : DType::Float64;
@@ -95,12 +95,13 @@ TEST(CpuChain, SquaresAreReadFromTheAccumulator) {
   const jit::cpu::Steps steps = jit::cpu::make_steps(graph, {});
   ASSERT_EQ(steps.chains.size(), 1u);
   EXPECT_EQ(steps.chains[0].blocks, 1u);  // one square waits, the differences do not
-  const auto count = [&](MicroOp op) {
-    return std::ranges::count_if(steps.chains[0].code, [&](const jit::cpu::Micro& m) { return m.code == op; });
+  const auto count = [&](ChainOpcode op) {
+    return std::ranges::count_if(steps.chains[0].code,
+                                 [&](const jit::cpu::ChainInstruction& m) { return m.code == op; });
   };
-  EXPECT_EQ(count(MicroOp::square), 1);
-  EXPECT_EQ(count(MicroOp::square_add), 1);
-  EXPECT_EQ(steps.chains[0].code.back().code, MicroOp::end_block);
+  EXPECT_EQ(count(ChainOpcode::square), 1);
+  EXPECT_EQ(count(ChainOpcode::square_add), 1);
+  EXPECT_EQ(steps.chains[0].code.back().code, ChainOpcode::end_block);
 }
 
 /// (x + y) * x rounded to 16 bits, and what is left of that when y is taken away, in both formats.

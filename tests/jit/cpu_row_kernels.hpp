@@ -8,7 +8,7 @@
 
 namespace sinter::test {
 
-using jit::Indexing;
+using jit::AxisMapping;
 using Extents = std::vector<std::int64_t>;
 
 /// A kernel that reduces, and its arrays. Arrays have a stride for each axis of the domain: 0 along reduce axes for
@@ -29,23 +29,25 @@ struct RowCase {
 
   Graph& graph() { return kernel.graph; }
   /// Row-major strides, over the domain or for one element per row.
-  Extents strides(Indexing indexing) const {
+  Extents strides(AxisMapping axis_mapping) const {
     Extents own = extents;
     for (std::size_t a = 0; a < own.size(); ++a)
-      if (indexing != Indexing::Domain && reduced[a]) own[a] = 1;
+      if (axis_mapping != AxisMapping::Domain && reduced[a]) own[a] = 1;
     Extents strides = row_major(own);
     for (std::size_t a = 0; a < own.size(); ++a)
-      if (indexing != Indexing::Domain && reduced[a]) strides[a] = 0;
+      if (axis_mapping != AxisMapping::Domain && reduced[a]) strides[a] = 0;
     return strides;
   }
-  Operand leaf(DType dtype, Indexing indexing = Indexing::Domain) { return leaf(dtype, indexing, strides(indexing)); }
-  Operand leaf(DType dtype, Indexing indexing, Extents strides) {
-    kernel.rows->indexing.push_back(indexing);
+  Operand leaf(DType dtype, AxisMapping axis_mapping = AxisMapping::Domain) {
+    return leaf(dtype, axis_mapping, strides(axis_mapping));
+  }
+  Operand leaf(DType dtype, AxisMapping axis_mapping, Extents strides) {
+    kernel.rows->axis_mapping.push_back(axis_mapping);
     leaves.push_back(make_array(dtype, extents, std::move(strides)));
     return graph().leaf(dtype, static_cast<std::uint32_t>(leaves.size() - 1));
   }
   Operand iota(Extents strides, std::int64_t first) {
-    kernel.rows->indexing.push_back(Indexing::Domain);
+    kernel.rows->axis_mapping.push_back(AxisMapping::Domain);
     leaves.push_back(make_iota(std::move(strides), first));
     return graph().iota(static_cast<std::uint32_t>(leaves.size() - 1));
   }
@@ -55,10 +57,13 @@ struct RowCase {
     return graph().node(op, op_types(op, types).result, operands, is_reduction(op) ? jit::ReduceAxes().bits() : 0);
   }
   Operand number(float v) { return graph().constant(DType::Float32, to_bits(v)); }
-  void output(Operand o, Indexing indexing, int over_leaf = -1) { output(o, indexing, strides(indexing), over_leaf); }
-  void output(Operand o, Indexing indexing, Extents strides, int over_leaf = -1) {
+  void output(Operand o, AxisMapping axis_mapping, int over_leaf = -1) {
+    output(o, axis_mapping, strides(axis_mapping), over_leaf);
+  }
+  void output(Operand o, AxisMapping axis_mapping, Extents strides, int over_leaf = -1) {
     graph().output(o);
-    kernel.rows->indexing.insert(kernel.rows->indexing.begin() + static_cast<std::ptrdiff_t>(outputs.size()), indexing);
+    kernel.rows->axis_mapping.insert(kernel.rows->axis_mapping.begin() + static_cast<std::ptrdiff_t>(outputs.size()),
+                                     axis_mapping);
     kernel.outputs.push_back({jit::Slot::Kind::Output, static_cast<std::uint32_t>(outputs.size())});
     outputs.push_back(make_array(graph()[o].dtype, extents, std::move(strides)));
     in_place.push_back(over_leaf);

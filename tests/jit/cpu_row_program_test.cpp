@@ -57,12 +57,12 @@ void check(RowCase& c, const std::string& what, double allowed = 0, const std::v
     if (isas && std::ranges::find(*isas, isa) == isas->end()) return;
     for (std::size_t k = 0; k < c.leaves.size(); ++k)
       if (!before[k].empty()) std::memcpy(c.leaves[k].memory.data(), before[k].data(), before[k].size());
-    const jit::RunFaults met = program.run(nest, c.scalars);
-    ASSERT_FALSE(met.any());
+    const jit::RunFaults faults = program.run(nest, c.scalars);
+    ASSERT_FALSE(faults.any());
     for (std::int64_t r = 0; r < reference.rows; ++r)
       for (std::size_t k = 0; k < c.outputs.size(); ++k) {
         const DType t = c.graph()[c.graph().outputs()[k]].dtype;
-        const bool one = c.kernel.rows->indexing[k] != Indexing::Domain;
+        const bool one = c.kernel.rows->axis_mapping[k] != AxisMapping::Domain;
         for (std::int64_t i = 0; i < (one ? 1 : reference.columns); ++i) {
           const Bits e = expected[static_cast<std::size_t>(r)][k][static_cast<std::size_t>(i)];
           const double size = category(t) == Category::Float ? std::fabs(static_cast<double>(number_of(t, e))) : 1;
@@ -79,8 +79,8 @@ void check_reduction(Op op, DType dtype, Extents extents, std::vector<bool> redu
                      std::minstd_rand& random, bool special = false) {
   RowCase c(std::move(extents), std::move(reduced));
   if (strides.empty()) strides = row_major(c.extents);
-  const Operand x = c.leaf(dtype, Indexing::Domain, strides);
-  c.output(c.op(op, {x}), Indexing::Rows);
+  const Operand x = c.leaf(dtype, AxisMapping::Domain, strides);
+  c.output(c.op(op, {x}), AxisMapping::Rows);
   special ? fill(c.leaves[0], random) : fill_small(c.leaves[0], random);
   const std::string what =
       fmt::format("{} of {}, [{}] by [{}]", name(op), name(dtype), fmt::join(c.extents, ","), fmt::join(strides, ","));
@@ -182,9 +182,9 @@ TEST(CpuRowProgram, ReducesSpecialValues) {
   const auto result = [&](Op op, const std::vector<float>& x, bool columns) {
     const auto n = static_cast<std::int64_t>(x.size());
     RowCase c(columns ? Extents{n, 40} : Extents{40, n}, {columns, !columns});
-    const Operand leaf = c.leaf(DType::Float32, Indexing::Domain, columns ? Extents{1, 0} : Extents{0, 1});
+    const Operand leaf = c.leaf(DType::Float32, AxisMapping::Domain, columns ? Extents{1, 0} : Extents{0, 1});
     std::memcpy(c.leaves[0].memory.data(), x.data(), x.size() * 4);
-    c.output(c.op(op, {leaf}), Indexing::Rows);
+    c.output(c.op(op, {leaf}), AxisMapping::Rows);
     RowProgram(c.kernel).run(c.nest(), {});
     return read(c.outputs[0].dtype,
                 c.outputs[0].memory.data() + 39 * static_cast<std::int64_t>(size_of(c.outputs[0].dtype)));
@@ -226,7 +226,7 @@ TEST(CpuRowProgram, SumsOfDoublesMayBeInfinite) {
   for (const bool columns : {false, true}) {
     RowCase c(columns ? Extents{3000, 20} : Extents{20, 3000}, {columns, !columns});
     const Operand x = c.leaf(DType::Float64);
-    c.output(c.op(Op::sum, {x}), Indexing::Rows);
+    c.output(c.op(Op::sum, {x}), AxisMapping::Rows);
     for (std::int64_t i = 0; i < 60'000; ++i) reinterpret_cast<double*>(c.leaves[0].memory.data())[i] = 1e308;
     EachIsa().run([&](Isa) {
       RowProgram(c.kernel).run(c.nest(), {});
@@ -238,25 +238,25 @@ TEST(CpuRowProgram, SumsOfDoublesMayBeInfinite) {
 TEST(CpuRowProgram, IntegersWrap) {
   RowCase c({3, 100}, {false, true});
   const Operand x = c.leaf(DType::Int64);
-  c.output(c.op(Op::sum, {x}), Indexing::Rows);
-  c.output(c.op(Op::prod, {x}), Indexing::Rows);
+  c.output(c.op(Op::sum, {x}), AxisMapping::Rows);
+  c.output(c.op(Op::prod, {x}), AxisMapping::Rows);
   std::minstd_rand random(seed_of_tests());
   fill(c.leaves[0], random);
   check(c, "sums and products that wrap");
 }
 
 /// softmax of every kind of rows: three passes, two reductions.
-void add_softmax(RowCase& c, Operand x, Indexing indexing, int in_place = -1) {
+void add_softmax(RowCase& c, Operand x, AxisMapping axis_mapping, int in_place = -1) {
   const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
-  c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), indexing, in_place);
+  c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), axis_mapping, in_place);
 }
 
 TEST(CpuRowProgram, SoftmaxAnyWay) {
   std::minstd_rand random(seed_of_tests());
   const auto run = [&](Extents extents, std::vector<bool> reduced, Extents strides, bool in_place) {
     RowCase c(std::move(extents), std::move(reduced));
-    const Operand x = c.leaf(DType::Float32, Indexing::Domain, strides.empty() ? row_major(c.extents) : strides);
-    add_softmax(c, x, Indexing::Domain, in_place ? 0 : -1);
+    const Operand x = c.leaf(DType::Float32, AxisMapping::Domain, strides.empty() ? row_major(c.extents) : strides);
+    add_softmax(c, x, AxisMapping::Domain, in_place ? 0 : -1);
     fill_small(c.leaves[0], random);
     check(c, fmt::format("softmax of [{}]", fmt::join(c.extents, ",")), 1e-5);
   };
@@ -277,14 +277,14 @@ TEST(CpuRowProgram, LayerNorm) {
   std::minstd_rand random(seed_of_tests());
   for (const auto& [rows, columns] : {std::pair(1, 1), {5, 3}, {40, 64}, {9, 1000}, {2, 70'000}}) {
     RowCase c({rows, columns}, {false, true});
-    const Operand x = c.leaf(DType::Float32), w = c.leaf(DType::Float32, Indexing::Domain, {0, 1}),
-                  b = c.leaf(DType::Float32, Indexing::Domain, {0, 1});
+    const Operand x = c.leaf(DType::Float32), w = c.leaf(DType::Float32, AxisMapping::Domain, {0, 1}),
+                  b = c.leaf(DType::Float32, AxisMapping::Domain, {0, 1});
     const Operand n = c.graph().cast(c.op(Op::count, {x}), DType::Float32);
     const Operand mean = c.op(Op::div, {c.op(Op::sum, {x}), n}), d = c.op(Op::sub, {x, mean});
     const Operand var = c.op(Op::div, {c.op(Op::sum, {c.op(Op::mul, {d, d})}), n});
     const Operand scale = c.op(Op::rsqrt, {c.op(Op::add, {var, c.number(1e-5f)})});
-    c.output(c.op(Op::fma, {c.op(Op::mul, {d, scale}), w, b}), Indexing::Domain);
-    c.output(mean, Indexing::Kept);
+    c.output(c.op(Op::fma, {c.op(Op::mul, {d, scale}), w, b}), AxisMapping::Domain);
+    c.output(mean, AxisMapping::Kept);
     for (Array& a : c.leaves) fill_small(a, random);
     check(c, fmt::format("layer norm of {} by {}", rows, columns), 2e-5);
   }
@@ -296,19 +296,19 @@ TEST(CpuRowProgram, SeveralReductionsOfSeveralOperands) {
     for (const std::int64_t n : {1, 4, 20, 333}) {
       RowCase c(columns ? Extents{n, 37} : Extents{37, n}, {columns, !columns});
       const Extents transposed = columns ? Extents{1, n} : Extents{1, 37};
-      const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32, Indexing::Domain, transposed);
-      const Operand p = c.leaf(DType::Float32, Indexing::Kept), i = c.iota(c.strides(Indexing::Domain), 5);
+      const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32, AxisMapping::Domain, transposed);
+      const Operand p = c.leaf(DType::Float32, AxisMapping::Kept), i = c.iota(c.strides(AxisMapping::Domain), 5);
       const Operand s = c.graph().scalar(DType::Float32, Category::Float, 0);
       c.scalars = {to_bits(0.75f)};
       const Operand z = c.op(Op::mul, {c.op(Op::sub, {x, y}), c.op(Op::mul, {p, s})});
-      c.output(c.op(Op::amax, {z}), Indexing::Rows);
-      c.output(c.op(Op::argmin, {y}), Indexing::Kept);
-      c.output(c.op(Op::sum, {i}), Indexing::Rows);
-      c.output(c.op(Op::any, {c.op(Op::lt, {x, y})}), Indexing::Rows);
-      c.output(c.op(Op::sub, {c.op(Op::amax, {x}), c.op(Op::amin, {x})}), Indexing::Rows);
-      c.output(c.op(Op::amin, {c.op(Op::mul, {p, p})}), Indexing::Rows);  // of what is the same for a whole row
-      c.output(c.op(Op::count, {x}), Indexing::Kept);
-      c.output(c.op(Op::exp, {p}), Indexing::Kept);  // of no reduction
+      c.output(c.op(Op::amax, {z}), AxisMapping::Rows);
+      c.output(c.op(Op::argmin, {y}), AxisMapping::Kept);
+      c.output(c.op(Op::sum, {i}), AxisMapping::Rows);
+      c.output(c.op(Op::any, {c.op(Op::lt, {x, y})}), AxisMapping::Rows);
+      c.output(c.op(Op::sub, {c.op(Op::amax, {x}), c.op(Op::amin, {x})}), AxisMapping::Rows);
+      c.output(c.op(Op::amin, {c.op(Op::mul, {p, p})}), AxisMapping::Rows);  // of what is the same for a whole row
+      c.output(c.op(Op::count, {x}), AxisMapping::Kept);
+      c.output(c.op(Op::exp, {p}), AxisMapping::Kept);  // of no reduction
       for (Array& a : c.leaves) fill_small(a, random);
       check(c, fmt::format("several reductions of {} elements", n), 1e-5);
     }
@@ -318,10 +318,10 @@ TEST(CpuRowProgram, SeveralReductionsOfSeveralOperands) {
 TEST(CpuRowProgram, RowsInPlace) {
   std::minstd_rand random(seed_of_tests());
   RowCase c({50, 70}, {false, true});
-  const Operand x = c.leaf(DType::Float32), p = c.leaf(DType::Float32, Indexing::Kept);
+  const Operand x = c.leaf(DType::Float32), p = c.leaf(DType::Float32, AxisMapping::Kept);
   const Operand sum = c.op(Op::sum, {c.op(Op::mul, {x, p})});
-  c.output(c.op(Op::add, {p, sum}), Indexing::Kept, 1);
-  c.output(c.op(Op::sub, {x, c.op(Op::mul, {sum, p})}), Indexing::Domain, 0);
+  c.output(c.op(Op::add, {p, sum}), AxisMapping::Kept, 1);
+  c.output(c.op(Op::sub, {x, c.op(Op::mul, {sum, p})}), AxisMapping::Domain, 0);
   for (Array& a : c.leaves) fill_small(a, random);
   check(c, "rows in place", 1e-4);
 }
@@ -331,22 +331,23 @@ TEST(CpuRowProgram, StoredDtypesAreConverted) {
   RowCase c({9, 700}, {false, true});
   const Operand x = c.leaf(DType::Float16), b = c.leaf(DType::Bool);
   const Operand sum = c.op(Op::sum, {c.graph().cast(x, DType::Float32)});
-  c.output(c.graph().cast(c.op(Op::mul, {c.graph().cast(x, DType::Float32), sum}), DType::BFloat16), Indexing::Domain);
-  c.output(c.op(Op::sum, {c.graph().cast(b, DType::Int64)}), Indexing::Rows);
+  c.output(c.graph().cast(c.op(Op::mul, {c.graph().cast(x, DType::Float32), sum}), DType::BFloat16),
+           AxisMapping::Domain);
+  c.output(c.op(Op::sum, {c.graph().cast(b, DType::Int64)}), AxisMapping::Rows);
   for (Array& a : c.leaves) fill_small(a, random);
   check(c, "half to bfloat16", 0x1p-7);
 }
 
 TEST(CpuRowProgram, RowsWithoutElements) {
   RowCase c({3, 0}, {false, true});
-  const Operand x = c.leaf(DType::Float32), p = c.leaf(DType::Float32, Indexing::Kept, {1, 0});
+  const Operand x = c.leaf(DType::Float32), p = c.leaf(DType::Float32, AxisMapping::Kept, {1, 0});
   const Operand zero = c.op(Op::sum, {x});
-  c.output(c.op(Op::add, {zero, c.number(4)}), Indexing::Rows, {1, 0});
-  c.output(c.op(Op::prod, {x}), Indexing::Rows, {1, 0});
-  c.output(c.op(Op::any, {c.op(Op::lt, {x, x})}), Indexing::Rows, {1, 0});
-  c.output(c.op(Op::all, {c.op(Op::lt, {x, x})}), Indexing::Rows, {1, 0});
-  c.output(c.op(Op::div, {zero, c.graph().cast(c.op(Op::count, {x}), DType::Float32)}), Indexing::Rows, {1, 0});
-  c.output(c.op(Op::mul, {x, p}), Indexing::Domain);
+  c.output(c.op(Op::add, {zero, c.number(4)}), AxisMapping::Rows, {1, 0});
+  c.output(c.op(Op::prod, {x}), AxisMapping::Rows, {1, 0});
+  c.output(c.op(Op::any, {c.op(Op::lt, {x, x})}), AxisMapping::Rows, {1, 0});
+  c.output(c.op(Op::all, {c.op(Op::lt, {x, x})}), AxisMapping::Rows, {1, 0});
+  c.output(c.op(Op::div, {zero, c.graph().cast(c.op(Op::count, {x}), DType::Float32)}), AxisMapping::Rows, {1, 0});
+  c.output(c.op(Op::mul, {x, p}), AxisMapping::Domain);
   for (std::size_t k = 0; k < 5; ++k) {  // arrays of a domain without elements have none
     c.outputs[k].extent = 3;
     c.outputs[k].memory = GuardedBytes(3 * size_of(c.outputs[k].dtype));
@@ -370,14 +371,14 @@ TEST(CpuRowProgram, RowsWithoutElements) {
 
 TEST(CpuRowProgram, NoRows) {
   RowCase c({0, 5}, {false, true});
-  c.output(c.op(Op::amax, {c.leaf(DType::Float32)}), Indexing::Rows);
+  c.output(c.op(Op::amax, {c.leaf(DType::Float32)}), AxisMapping::Rows);
   EXPECT_FALSE(RowProgram(c.kernel).run(c.nest(), {}).any());
 }
 
 TEST(CpuRowProgram, TellsOfDivisionsByZero) {
   RowCase c({40, 3000}, {false, true});
   const Operand x = c.leaf(DType::Int64);
-  c.output(c.op(Op::sum, {c.op(Op::remainder, {x, x})}), Indexing::Rows);
+  c.output(c.op(Op::sum, {c.op(Op::remainder, {x, x})}), AxisMapping::Rows);
   auto* const at = reinterpret_cast<std::int64_t*>(c.leaves[0].memory.data());
   std::fill_n(at, 120'000, 7);
   const RowProgram program(c.kernel);
@@ -401,8 +402,8 @@ TEST(CpuRowProgram, ThreadsDoNotChangeResults) {
     RowCase c(shape.extents, shape.reduced);
     const Operand x = c.leaf(DType::Float32);
     const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
-    c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), Indexing::Domain);
-    c.output(c.op(Op::sum, {x}), Indexing::Kept);
+    c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), AxisMapping::Domain);
+    c.output(c.op(Op::sum, {x}), AxisMapping::Kept);
     fill_small(c.leaves[0], random);
     const LoopNest nest = c.nest();
     const RowProgram program(c.kernel);

@@ -109,9 +109,9 @@ TEST(CpuWorker, ZeroAmongTheDivisorsOfRows) {
         write(DType::Int32, array->memory.data() + 4 * i, to_bits(static_cast<std::int32_t>(i + 1)));
     if (zero >= 0) write(DType::Int32, divisors.memory.data() + 8 * zero, 0);
     const Array out = make_array(DType::Int32, extents, {64, 1});
-    const auto met = TileProgram(graph).run(make_nest(extents, {&out, &xs, &dividends, &divisors}, 1), {});
-    EXPECT_EQ(met.division_by_zero, zero >= 0) << zero;
-    EXPECT_FALSE(met.index_out_of_range);
+    const auto faults = TileProgram(graph).run(make_nest(extents, {&out, &xs, &dividends, &divisors}, 1), {});
+    EXPECT_EQ(faults.division_by_zero, zero >= 0) << zero;
+    EXPECT_FALSE(faults.index_out_of_range);
     for (std::int64_t i = 0; i < 6400; ++i) {
       const std::int64_t row = i / 64, q = row == zero ? 0 : (row + 1) / (2 * row + 1);
       ASSERT_EQ(as<std::int32_t>(element(out, extents, i)), i + 1 + q) << "zero at " << zero << ", element " << i;

@@ -66,17 +66,17 @@ class FakeGpu : public runtime::GpuBackend {
     sources_.push_back(source);
     return "binary of " + source.name + " for " + tag_;
   }
-  runtime::Function load(const std::string& binary, const std::string& name) override {
+  runtime::KernelHandle load(const std::string& binary, const std::string& name) override {
     ++loads;
     if (while_loading) while_loading();
     if (binary.find(name) == std::string::npos || binary.find(tag_) == std::string::npos)
       throw runtime::BinaryRefused("a wrong binary");
-    return runtime::Function(std::shared_ptr<void>(new char, [gone = unloads_](void* kernel) {
+    return runtime::KernelHandle(std::shared_ptr<void>(new char, [gone = unloads_](void* kernel) {
       delete static_cast<char*>(kernel);
       ++*gone;
     }));
   }
-  int max_active_blocks(const runtime::Function&, int) override { return 6; }
+  int max_active_blocks(const runtime::KernelHandle&, int) override { return 6; }
   void launch(const runtime::Launch& l) override {
     ++launches;
     if (while_launching) while_launching();

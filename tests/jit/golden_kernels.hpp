@@ -28,7 +28,7 @@ inline jit::KernelClass row_class(const Kernel& kernel, std::int64_t rows, std::
   std::vector<TensorRef> tensors;
   std::vector<TensorImpl*> pointers;
   for (std::size_t k = 0; k < traits.operands.size(); ++k) {
-    const bool is_row = kernel.rows->indexing[k] != Indexing::Domain;
+    const bool is_row = kernel.rows->axis_mapping[k] != AxisMapping::Domain;
     TensorRef t = runtime::iota_tensor(is_row ? Shape{rows} : by_columns ? Shape{columns, rows} : domain, Device());
     t->dtype = traits.operands[k].dtype;
     if (!is_row && by_columns) t = transposed(t);
@@ -89,7 +89,7 @@ inline Written golden_constants() {
 
 /// Kernels that do not reduce.
 inline std::vector<GoldenKernel> golden_kernels() {
-  using enum jit::Pattern;
+  using enum jit::AccessPattern;
   std::vector<GoldenKernel> out;
   const auto add = [&](const char* name, const Written& program, std::optional<jit::KernelClass> c) {
     const Kernelled k(program);

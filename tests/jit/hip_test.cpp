@@ -141,7 +141,7 @@ TEST_F(Hip, InstructionsAreThoseThatAreMeant) {
   const jit::Kernel& k = plan.kernels[0];
   Kernels kernels;
   kernels.add(
-      jit::hip::source(k, jit::KernelTraits(k), {1, 8, false, false, std::vector(4, jit::Pattern::Contiguous)}));
+      jit::hip::source(k, jit::KernelTraits(k), {1, 8, false, false, std::vector(4, jit::AccessPattern::Contiguous)}));
   const std::string assembly = compiled(kernels, "-O3 -S --offload-arch=gfx90a");
   EXPECT_THAT(assembly, HasSubstr("v_cvt_f32_f16"));
   EXPECT_THAT(assembly, HasSubstr("v_cvt_f16_f32"));
@@ -166,7 +166,7 @@ LazyRef expression(Op op, DType dtype) {
     if (!is_reduction(op)) return jit::lazy(op, operands);
     if (info(op).arity == 2) operands.push_back(jit::lazy(jit::Scalar(std::int64_t{1}), Category::Int));
     return jit::lazy(op, operands, jit::ReduceAxes{2, false});
-  } catch (const DtypeError&) {
+  } catch (const DTypeError&) {
     return {};
   }
 }
@@ -194,7 +194,7 @@ TEST_F(Hip, EveryConversion) {
       p.leaf(from).cast(to);
       const Kernelled k(p);
       kernels.add(
-          jit::hip::source(k.kernel(), k.traits, {1, 2, false, false, std::vector(2, jit::Pattern::Contiguous)}));
+          jit::hip::source(k.kernel(), k.traits, {1, 2, false, false, std::vector(2, jit::AccessPattern::Contiguous)}));
     }
   check_code(kernels);
 }
@@ -208,7 +208,7 @@ TEST_F(Hip, EveryRowScheme) {
     write_softmax(softmax, DType::BFloat16, DType::Float32);
     write_norm(norm, DType::Float64, DType::Float64);
     const Operand x = extremes.leaf(DType::Int64);
-    for (const Op op : {Op::amax, Op::argmin, Op::prod}) extremes.output(extremes.apply(op, {x}), Indexing::Rows);
+    for (const Op op : {Op::amax, Op::argmin, Op::prod}) extremes.output(extremes.apply(op, {x}), AxisMapping::Rows);
     for (RowKernel* const k : {&softmax, &norm, &extremes}) {
       const Kernel& kernel = k->done();
       const jit::KernelTraits traits(kernel);
@@ -223,7 +223,7 @@ TEST_F(Hip, EveryRowScheme) {
 
 /// Transposed tiles, gathers and divisions that report faults; 64-bit indices, and any strides.
 TEST_F(Hip, EveryKindOfClass) {
-  using enum jit::Pattern;
+  using enum jit::AccessPattern;
   Kernels kernels;
   const auto add = [&](const Written& p, const jit::KernelClass& c) {
     const Kernelled k(p);

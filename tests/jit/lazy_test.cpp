@@ -235,8 +235,8 @@ TEST(Lazy, WritingInPlaceBumpsTheVersion) {
 
 TEST(Lazy, ErrorsAreThoseOfTypedExpressions) {
   const LazyRef f = lazy(*array<float>({1})), b = lazy(*array<bool>({true}));
-  EXPECT_THROW(apply(Op::bitwise_and, {f, b}), DtypeError);
-  EXPECT_THROW(apply(Op::sub, {b, b}), DtypeError);
+  EXPECT_THROW(apply(Op::bitwise_and, {f, b}), DTypeError);
+  EXPECT_THROW(apply(Op::sub, {b, b}), DTypeError);
   EXPECT_THROW(apply(Op::add, {f}), Error);
   EXPECT_THROW(apply(Op::leaf, {}), Error);
   EXPECT_THROW(apply(Op::add, {f, LazyRef()}), Error);
@@ -309,7 +309,7 @@ TEST(Lazy, NothingIsEvaluatedBelowTheLimit) {
 TEST(Lazy, WhatIsCopiedIsSmall) {
   constexpr auto most = static_cast<std::size_t>(jit::max_copied_nodes);
   const LazyRef x = lazy(*array<float>({1}));
-  const auto copied = [](const LazyRef& value) { return operations(jit::copyable(value).graph); };
+  const auto copied = [](const LazyRef& value) { return operations(jit::record_for_copy(value).graph); };
   const auto chain = [&](std::size_t length) {
     LazyRef y = x;
     for (std::size_t i = 0; i < length; ++i) y = apply(Op::neg, {y});

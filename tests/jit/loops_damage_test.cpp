@@ -26,9 +26,9 @@ struct Subject {
     const auto most = rows_case.op(Op::amax, {x});
     const auto e = rows_case.op(Op::exp, {rows_case.op(Op::sub, {x, most})});
     const auto sum = rows_case.op(Op::sum, {e});
-    if (is_softmax) rows_case.output(rows_case.op(Op::div, {e, sum}), Indexing::Domain);
+    if (is_softmax) rows_case.output(rows_case.op(Op::div, {e, sum}), AxisMapping::Domain);
     if (!is_softmax)
-      rows_case.output(sum, Indexing::Rows), rows_case.output(rows_case.op(Op::argmin, {x}), Indexing::Rows);
+      rows_case.output(sum, AxisMapping::Rows), rows_case.output(rows_case.op(Op::argmin, {x}), AxisMapping::Rows);
     rows_case.kernel.name = "rows";
     rows_case.kernel.inputs = {{jit::Slot::Kind::Leaf, 0}};
     for (std::int64_t i = 0; i < rows * columns; ++i)

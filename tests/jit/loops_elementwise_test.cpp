@@ -123,8 +123,9 @@ jit::KernelClass tiled_class_of(const jit::Kernel& k, const jit::LoopNest& nest)
   if (width == 1 || nest.ndim != 2 || nest.extents[0] % (jit::warp_tiles_tile_dim * width) != 0 ||
       nest.extents[1] % (jit::warp_tiles_inner * width) != 0)
     return key.decode(4);
-  key.replace_pattern(0, jit::Pattern::InnerContiguous), key.replace_pattern(1, jit::Pattern::InnerContiguous);
-  key.replace_pattern(2, jit::Pattern::Transposed);
+  key.replace_pattern(0, jit::AccessPattern::InnerContiguous),
+      key.replace_pattern(1, jit::AccessPattern::InnerContiguous);
+  key.replace_pattern(2, jit::AccessPattern::Transposed);
   key.set_tile(0, width);
   return key.decode(4);
 }

@@ -205,7 +205,7 @@ class LoopsInterpreter {
       case Code::Store: return store(v, t);
       case Code::Local: return local(v, t);
       case Code::Get: return get(v, t);
-      case Code::Column: return column(v, t);
+      case Code::ExtractColumn: return column(v, t);
       case Code::Set: return set(v, t);
       case Code::Call: return call(v, t);
       case Code::RecordFault: return record_fault(v, t);

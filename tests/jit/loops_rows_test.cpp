@@ -58,7 +58,7 @@ void check(RowCase& c, double allowed = 0, std::int64_t shared_per_block = 48 <<
   for (std::int64_t r = 0; r < reference.rows; ++r)
     for (std::size_t k = 0; k < c.outputs.size(); ++k) {
       const DType t = c.graph()[c.graph().outputs()[k]].dtype;
-      const bool is_one = c.kernel.rows->indexing[k] != Indexing::Domain;
+      const bool is_one = c.kernel.rows->axis_mapping[k] != AxisMapping::Domain;
       for (std::int64_t i = 0; i < (is_one ? 1 : reference.columns); ++i) {
         const Bits e = expected[static_cast<std::size_t>(r)][k][static_cast<std::size_t>(i)];
         const Bits g = reference.element(c.output_array(k), r, i);
@@ -101,9 +101,9 @@ TEST_P(LoopsRows, Softmax) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     const bool in_place = random() % 2;
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float32, Indexing::Domain, s.strides());
+    const Operand x = c.leaf(DType::Float32, AxisMapping::Domain, s.strides());
     const Operand e = c.op(Op::exp, {c.op(Op::sub, {x, c.op(Op::amax, {x})})});
-    c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), Indexing::Domain, s.strides(), in_place ? 0 : -1);
+    c.output(c.op(Op::div, {e, c.op(Op::sum, {e})}), AxisMapping::Domain, s.strides(), in_place ? 0 : -1);
     align(c);
     fill_small(c.leaves[0], random);
     check(c, 2e-6, random() % 2 ? 48 << 10 : 0);
@@ -114,15 +114,15 @@ TEST_P(LoopsRows, Softmax) {
 TEST_P(LoopsRows, LayerNorm) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float64, Indexing::Domain, s.strides()),
-                  w = c.leaf(DType::Float64, Indexing::Domain, {0, 1});
+    const Operand x = c.leaf(DType::Float64, AxisMapping::Domain, s.strides()),
+                  w = c.leaf(DType::Float64, AxisMapping::Domain, {0, 1});
     const Operand n = c.graph().cast(c.op(Op::count, {x}), DType::Float64);
     const Operand mean = c.op(Op::div, {c.op(Op::sum, {x}), n}), d = c.op(Op::sub, {x, mean});
     const Operand var = c.op(Op::div, {c.op(Op::sum, {c.op(Op::mul, {d, d})}), n});
     const Operand epsilon = c.graph().constant(DType::Float64, test::to_bits(1e-5));
     const Operand scale = c.op(Op::rsqrt, {c.op(Op::add, {var, epsilon})});
-    c.output(c.op(Op::mul, {c.op(Op::mul, {d, scale}), w}), Indexing::Domain, s.strides());
-    c.output(mean, Indexing::Kept);
+    c.output(c.op(Op::mul, {c.op(Op::mul, {d, scale}), w}), AxisMapping::Domain, s.strides());
+    c.output(mean, AxisMapping::Kept);
     align(c);
     for (Array& a : c.leaves) fill_small(a, random);
     check(c, 1e-10);
@@ -134,16 +134,16 @@ TEST_P(LoopsRows, ManyReductions) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
     const DType t = random() % 2 ? DType::Float32 : DType::Int32;
-    const Operand x = c.leaf(t, Indexing::Domain, s.strides()),
-                  h = c.leaf(DType::Float16, Indexing::Domain, s.strides());
-    const Operand p = c.leaf(DType::Int64, Indexing::Kept), i = c.iota(c.strides(Indexing::Domain), 5);
+    const Operand x = c.leaf(t, AxisMapping::Domain, s.strides()),
+                  h = c.leaf(DType::Float16, AxisMapping::Domain, s.strides());
+    const Operand p = c.leaf(DType::Int64, AxisMapping::Kept), i = c.iota(c.strides(AxisMapping::Domain), 5);
     const Operand whole = c.op(Op::mul, {c.op(Op::add, {i, p}), c.graph().cast(x, DType::Int64)});
-    for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) c.output(c.op(op, {x}), Indexing::Rows);
-    c.output(c.op(Op::sum, {whole}), Indexing::Rows);
-    c.output(c.op(Op::prod, {whole}), Indexing::Kept);
-    c.output(c.op(Op::any, {c.op(Op::lt, {c.graph().cast(h, DType::Float32), c.number(-60000)})}), Indexing::Rows);
-    c.output(c.op(Op::count, {x}), Indexing::Rows);
-    c.output(p, Indexing::Rows);
+    for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) c.output(c.op(op, {x}), AxisMapping::Rows);
+    c.output(c.op(Op::sum, {whole}), AxisMapping::Rows);
+    c.output(c.op(Op::prod, {whole}), AxisMapping::Kept);
+    c.output(c.op(Op::any, {c.op(Op::lt, {c.graph().cast(h, DType::Float32), c.number(-60000)})}), AxisMapping::Rows);
+    c.output(c.op(Op::count, {x}), AxisMapping::Rows);
+    c.output(p, AxisMapping::Rows);
     align(c);
     for (Array& a : c.leaves)
       if (!a.index && size_of(a.dtype) != 2) fill(a, random);
@@ -156,11 +156,11 @@ TEST_P(LoopsRows, ManyReductions) {
 TEST_P(LoopsRows, SumsOfExponentialsAndSquares) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float32, Indexing::Domain, s.strides()), most = c.op(Op::amax, {x});
+    const Operand x = c.leaf(DType::Float32, AxisMapping::Domain, s.strides()), most = c.op(Op::amax, {x});
     const Operand n = c.graph().cast(c.op(Op::count, {x}), DType::Float32);
     const Operand d = c.op(Op::sub, {x, c.op(Op::div, {c.op(Op::sum, {x}), n})});
-    c.output(c.op(Op::sum, {c.op(Op::exp, {c.op(Op::sub, {x, most})})}), Indexing::Rows);
-    c.output(c.op(Op::sum, {c.op(Op::mul, {d, d})}), Indexing::Rows);
+    c.output(c.op(Op::sum, {c.op(Op::exp, {c.op(Op::sub, {x, most})})}), AxisMapping::Rows);
+    c.output(c.op(Op::sum, {c.op(Op::mul, {d, d})}), AxisMapping::Rows);
     align(c);
     fill_small(c.leaves[0], random);
     const auto write = [&](std::int64_t i, double v) {
@@ -177,10 +177,11 @@ TEST_P(LoopsRows, SumsOfExponentialsAndSquares) {
 TEST_P(LoopsRows, InPlace) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     RowCase c = s.rows_of();
-    const Operand x = c.leaf(DType::Float32, Indexing::Domain, s.strides()), p = c.leaf(DType::Float32, Indexing::Kept);
+    const Operand x = c.leaf(DType::Float32, AxisMapping::Domain, s.strides()),
+                  p = c.leaf(DType::Float32, AxisMapping::Kept);
     const Operand sum = c.op(Op::sum, {c.op(Op::mul, {x, p})});
-    c.output(c.op(Op::add, {p, sum}), Indexing::Kept, 1);
-    c.output(c.op(Op::sub, {x, c.op(Op::mul, {sum, p})}), Indexing::Domain, s.strides(), 0);
+    c.output(c.op(Op::add, {p, sum}), AxisMapping::Kept, 1);
+    c.output(c.op(Op::sub, {x, c.op(Op::mul, {sum, p})}), AxisMapping::Domain, s.strides(), 0);
     align(c);
     for (Array& a : c.leaves) fill_small(a, random);
     check(c, 1e-4);
@@ -192,8 +193,9 @@ TEST_P(LoopsRows, Faults) {
   for_sizes([](const Sizes& s, std::mt19937_64& random) {
     for (const bool is_faulty : {false, true}) {
       RowCase c = s.rows_of();
-      const Operand x = c.leaf(DType::Int64, Indexing::Domain, s.strides()), i = c.iota(c.strides(Indexing::Domain), 0);
-      c.output(c.op(Op::sum, {c.op(Op::floor_divide, {i, x})}), Indexing::Rows);
+      const Operand x = c.leaf(DType::Int64, AxisMapping::Domain, s.strides()),
+                    i = c.iota(c.strides(AxisMapping::Domain), 0);
+      c.output(c.op(Op::sum, {c.op(Op::floor_divide, {i, x})}), AxisMapping::Rows);
       align(c);
       for (std::int64_t k = 0; k < c.leaves[0].extent; ++k)
         test::write(DType::Int64, c.leaves[0].memory.data() + 8 * k, random() % 9 + 1);
@@ -206,12 +208,13 @@ TEST_P(LoopsRows, Faults) {
 /// Elements of an array at computed places: never at those of elements that do not exist.
 TEST_P(LoopsRows, Gathers) {
   RowKernel k("gathers");
-  const Operand at = k.leaf(DType::Int64), table = k.array(DType::Int64), of_row = k.leaf(DType::Int64, Indexing::Rows);
+  const Operand at = k.leaf(DType::Int64), table = k.array(DType::Int64),
+                of_row = k.leaf(DType::Int64, AxisMapping::Rows);
   const Operand n = k.number(DType::Int64, 7), one = k.number(DType::Int64, 1);
   const Operand loaded = k.graph().load(table, k.apply(Op::axis_offset, {at, n, one}));
   const Operand product = k.apply(Op::mul, {loaded, of_row});
-  k.output(k.apply(Op::sum, {product}), Indexing::Rows);
-  k.output(k.apply(Op::argmax, {product}), Indexing::Rows);
+  k.output(k.apply(Op::sum, {product}), AxisMapping::Rows);
+  k.output(k.apply(Op::argmax, {product}), AxisMapping::Rows);
   const Kernel& kernel = k.done();
   for_sizes([&](const Sizes& s, std::mt19937_64& random) {
     const bool is_faulty = random() % 2;
@@ -256,10 +259,10 @@ TEST(LoopsRowsChoice, AxesAndLayouts) {
   std::mt19937_64 random(test::seed_of_tests());
   const auto run = [&](Extents extents, std::vector<bool> reduced, Extents strides) {
     RowCase c(std::move(extents), std::move(reduced));
-    const Operand x = c.leaf(DType::Float32, Indexing::Domain, std::move(strides));
+    const Operand x = c.leaf(DType::Float32, AxisMapping::Domain, std::move(strides));
     const Operand d = c.op(Op::sub, {x, c.op(Op::amin, {x})});
-    c.output(d, Indexing::Domain);
-    c.output(c.op(Op::argmax, {d}), Indexing::Rows);
+    c.output(d, AxisMapping::Domain);
+    c.output(c.op(Op::argmax, {d}), AxisMapping::Rows);
     align(c);
     fill_small(c.leaves[0], random);
     check(c, 1e-6);
@@ -279,10 +282,10 @@ TEST(LoopsRowsChoice, RowsWithoutElements) {
     SCOPED_TRACE(named.name);
     const Overridden w(named.chosen);
     RowCase c({3, 0}, {false, true});
-    const Operand x = c.leaf(DType::Float32, Indexing::Domain, {0, 1}),
-                  p = c.leaf(DType::Float32, Indexing::Kept, {1, 0});
-    c.output(c.op(Op::add, {c.op(Op::sum, {x}), c.number(4)}), Indexing::Rows, {1, 0});
-    c.output(c.op(Op::prod, {x}), Indexing::Rows, {1, 0});
+    const Operand x = c.leaf(DType::Float32, AxisMapping::Domain, {0, 1}),
+                  p = c.leaf(DType::Float32, AxisMapping::Kept, {1, 0});
+    c.output(c.op(Op::add, {c.op(Op::sum, {x}), c.number(4)}), AxisMapping::Rows, {1, 0});
+    c.output(c.op(Op::prod, {x}), AxisMapping::Rows, {1, 0});
     static_cast<void>(p);
     for (Array& a : c.outputs) a.extent = 3, a.memory = test::GuardedBytes(3 * size_of(a.dtype), true);
     c.kernel.name = "rows", c.kernel.inputs = {{jit::Slot::Kind::Leaf, 0}, {jit::Slot::Kind::Leaf, 1}};

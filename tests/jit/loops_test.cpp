@@ -119,7 +119,7 @@ std::string text_of_rows(RowKernel&& written, std::int64_t rows, std::int64_t co
   std::vector<TensorRef> tensors;
   std::vector<TensorImpl*> pointers;
   for (std::size_t k = 0; k < traits.operands.size(); ++k) {
-    const bool is_row = kernel.rows->indexing[k] != Indexing::Domain;
+    const bool is_row = kernel.rows->axis_mapping[k] != AxisMapping::Domain;
     tensors.push_back(somewhere(is_row       ? Shape{rows}
                                 : by_columns ? Shape{columns, rows}
                                              : Shape{rows, columns},

@@ -97,7 +97,7 @@ std::vector<std::vector<std::int64_t>> offsets_of(const LoopNest& nest) {
 jit::LoopNest nest_of_rows(Op op, std::uint8_t axes, const TensorRef& x, const Shape& result) {
   const DType t = op == Op::argmax ? DType::Int64 : DType::Float32;
   RowKernel k("rows", axes);
-  k.output(k.apply(op, {k.leaf(DType::Float32)}), jit::Indexing::Rows);
+  k.output(k.apply(op, {k.leaf(DType::Float32)}), jit::AxisMapping::Rows);
   const TensorRef y = runtime::empty(result, t, Device());
   std::vector<TensorImpl*> operands{y.get(), x.get()};
   return row_nest(k.done(), operands, x->shape);

@@ -73,7 +73,7 @@ TEST(OnlineSums, SpareALaunchWhereBlocksShareRows) {
   const Executable e(k.done());
   const TensorRef x = runtime::empty(Shape{1, 5000}, DType::Float32, Device());
   TensorImpl* const operands[] = {x.get(), x.get()};
-  const jit::RowPlan plan = e.row_plan(row_nest(e.kernel(), operands, {1, 5000}), true, Device());
+  const jit::RowReport plan = e.row_plan(row_nest(e.kernel(), operands, {1, 5000}), true, Device());
   EXPECT_EQ(plan.launches, 2);
   EXPECT_TRUE(plan.rereads);
 }
@@ -82,8 +82,8 @@ TEST(OnlineSums, StayWhereAStageHasOthers) {
   RowKernel k("mixed");
   const DType t = DType::Float32;
   const Operand x = k.leaf(t), most = k.apply(Op::amax, {x}), mean = mean_of(k, x, t);
-  k.output(sum_of_exp(k, x, most), Indexing::Rows);
-  k.output(k.apply(Op::sum, {k.apply(Op::abs, {k.apply(Op::sub, {x, mean})})}), Indexing::Rows);
+  k.output(sum_of_exp(k, x, most), AxisMapping::Rows);
+  k.output(k.apply(Op::sum, {k.apply(Op::abs, {k.apply(Op::sub, {x, mean})})}), AxisMapping::Rows);
   EXPECT_EQ(RowStages(k.done(), true).count, 2);
 }
 
@@ -93,7 +93,7 @@ TEST(OnlineSums, OfThreeStagesTwoAreLeft) {
   const DType t = DType::Float32;
   const Operand x = k.leaf(t), squares = sum_of_squares(k, x, mean_of(k, x, t));
   const Operand y = k.apply(Op::mul, {x, squares});
-  k.output(sum_of_exp(k, y, k.apply(Op::amax, {y})), Indexing::Rows);
+  k.output(sum_of_exp(k, y, k.apply(Op::amax, {y})), AxisMapping::Rows);
   const Kernel& kernel = k.done();
   EXPECT_EQ(RowStages(kernel).count, 4);
   EXPECT_EQ(RowStages(kernel, true).count, 2);
@@ -161,9 +161,9 @@ void test_sums(const NamedOverride& named, double error) {
   const DType compute = dtype_of<R>;
   RowKernel k(fmt::format("online_{}", name(dtype_of<T>)));
   const Operand x = k.cast(k.leaf(dtype_of<T>), compute), most = k.apply(Op::amax, {x});
-  k.output(sum_of_exp(k, x, most), Indexing::Rows);
-  k.output(sum_of_exp(k, x, finite_of(k, most, compute)), Indexing::Rows);
-  k.output(sum_of_squares(k, x, mean_of(k, x, compute)), Indexing::Rows);
+  k.output(sum_of_exp(k, x, most), AxisMapping::Rows);
+  k.output(sum_of_exp(k, x, finite_of(k, most, compute)), AxisMapping::Rows);
+  k.output(sum_of_squares(k, x, mean_of(k, x, compute)), AxisMapping::Rows);
   const Executable e(k.done());
   ASSERT_EQ(RowStages(e.kernel(), true).count, 1);
   constexpr std::int64_t rows = 12;
@@ -211,7 +211,7 @@ TEST(OnlineSums, SquaresOfLongRows) {
   if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   RowKernel k("squares_of_long_rows");
   const Operand x = k.leaf(DType::Float32);
-  k.output(sum_of_squares(k, x, mean_of(k, x, DType::Float32)), Indexing::Rows);
+  k.output(sum_of_squares(k, x, mean_of(k, x, DType::Float32)), AxisMapping::Rows);
   const Executable e(k.done());
   std::mt19937_64 random(12);
   for (const std::int64_t rows : {4, 400})

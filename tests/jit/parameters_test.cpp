@@ -9,8 +9,8 @@
 namespace sinter::testing {
 namespace {
 
+using jit::AccessPattern;
 using jit::KernelClass;
-using jit::Pattern;
 
 /// The words of a nest of two dims whose inner extent is `d`.
 std::vector<std::uint64_t> words_for(std::int64_t d, bool wide) {
@@ -20,7 +20,7 @@ std::vector<std::uint64_t> words_for(std::int64_t d, bool wide) {
   nest.extents[1] = d;
   nest.numel = d;
   nest.operands.resize(1);
-  const KernelClass c{2, 1, wide, false, {Pattern::Contiguous}};
+  const KernelClass c{2, 1, wide, false, {AccessPattern::Contiguous}};
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
   EXPECT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   return words;
@@ -74,8 +74,12 @@ TEST(Parameters, WordsFollowTheOrderThatTheClassStates) {
   for (std::size_t k = 0; k < 4; ++k) nest.operands[k].data = reinterpret_cast<std::byte*>(1000 * (k + 1));
   const std::int64_t strides[4][2] = {{12, 1}, {40, 1}, {7, 0}, {-3, 2}};
   for (std::size_t k = 0; k < 4; ++k) std::copy(strides[k], strides[k] + 2, nest.operands[k].strides);
-  const KernelClass c{
-      2, 4, false, false, {Pattern::Contiguous, Pattern::InnerContiguous, Pattern::InnerBroadcast, Pattern::Strided}};
+  const KernelClass c{2,
+                      4,
+                      false,
+                      false,
+                      {AccessPattern::Contiguous, AccessPattern::InnerContiguous, AccessPattern::InnerBroadcast,
+                       AccessPattern::Strided}};
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
   ASSERT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   EXPECT_EQ(words[0], 1000u);
@@ -94,7 +98,7 @@ TEST(Parameters, GenericClassesPadOuterDims) {
   nest.numel = 9;
   nest.operands.resize(1);
   nest.operands[0].strides[0] = -2;
-  const KernelClass c{max_ndim, 1, true, true, {Pattern::Strided}};
+  const KernelClass c{max_ndim, 1, true, true, {AccessPattern::Strided}};
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
   ASSERT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   EXPECT_EQ(words[1], 9u);

@@ -110,9 +110,9 @@ TEST(Product, GraphsThatMultiply) {
   graph.output(graph.apply(Op::matmul, both));
   EXPECT_TRUE(jit::multiplies(graph));
   const jit::Operand others[] = {a, graph.leaf(DType::Float64, 1)};
-  EXPECT_THROW(graph.apply(Op::matmul, others), DtypeError);
+  EXPECT_THROW(graph.apply(Op::matmul, others), DTypeError);
   const jit::Operand numbers[] = {a, graph.scalar(DType::Float32, Category::Float, 0)};
-  EXPECT_THROW(graph.apply(Op::matmul, numbers), DtypeError);
+  EXPECT_THROW(graph.apply(Op::matmul, numbers), DTypeError);
 }
 
 }  // namespace

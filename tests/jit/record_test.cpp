@@ -99,7 +99,7 @@ TEST(Record, RunTimeDtypes) {
   p.dtypes[0] = DType::Float64;
   EXPECT_EQ(p.record()[p.record().outputs()[0]].dtype, DType::Float64);
   p.code.back() = static_cast<std::uint8_t>(Op::bitwise_not);
-  EXPECT_THROW(p.record(), DtypeError);
+  EXPECT_THROW(p.record(), DTypeError);
 }
 
 TEST(Record, AgreesWithThePromotionOfItsOperands) {

@@ -15,9 +15,9 @@ namespace {
 
 const sinter::test::Setup row_cache_compiles(sinter::test::keep_kernels_in_memory);
 
+using jit::AccessPattern;
 using jit::Executable;
 using jit::KernelTraits;
-using jit::Pattern;
 using jit::row_cache_extent;
 using jit::RowCache;
 using ::testing::Each;
@@ -41,7 +41,7 @@ struct SeveralInputs : RowKernel {
   SeveralInputs() : RowKernel("several_inputs") {
     const DType f = DType::Float32;
     const Operand x = leaf(f), w = leaf(f), h = cast(leaf(DType::Float16), f), m = leaf(DType::Float64);
-    const Operand r = leaf(f, Indexing::Rows), i = cast(iota(), f);
+    const Operand r = leaf(f, AxisMapping::Rows), i = cast(iota(), f);
     const Operand most = apply(Op::amax, {x}), sum = apply(Op::sum, {apply(Op::mul, {h, i})});
     const Operand of_m = cast(apply(Op::amin, {m}), f);
     Operand y = apply(Op::mul, {apply(Op::sub, {x, most}), w});
@@ -56,7 +56,7 @@ TEST(RowCache, HasAPartForWhatIsReadAgain) {
   EXPECT_EQ(traits.rows->read_again, (std::vector<bool>{true, false, true, false, false, true}));
   EXPECT_EQ(traits.rows->row_cache_bytes, 6);
   jit::KernelClass c{.ndim = 2, .vector_width = 2, .reduced = 1, .rows = {.block = 512, .row_cache = true}};
-  c.patterns.assign(traits.operands.size(), Pattern::Contiguous);
+  c.patterns.assign(traits.operands.size(), AccessPattern::Contiguous);
   const auto places = [&] {
     const RowCache row_cache(traits, c);
     std::vector<std::optional<int>> found;
@@ -66,7 +66,7 @@ TEST(RowCache, HasAPartForWhatIsReadAgain) {
   const std::optional<int> none;
   EXPECT_EQ(places(), (std::vector<std::optional<int>>{none, 0, none, 4, none, none, none}));
   EXPECT_EQ(RowCache(traits, c).bytes(100), 600);
-  c.patterns[1] = Pattern::Uniform;  // one element for a row is in a register
+  c.patterns[1] = AccessPattern::Uniform;  // one element for a row is in a register
   EXPECT_EQ(places(), (std::vector<std::optional<int>>{none, none, none, 0, none, none, none}));
   EXPECT_EQ(RowCache(traits, c).bytes(100), 200);
   c.rows.row_cache = false;

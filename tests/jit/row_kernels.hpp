@@ -15,8 +15,8 @@
 
 namespace sinter::testing {
 
+using jit::AxisMapping;
 using jit::Graph;
-using jit::Indexing;
 using jit::Kernel;
 using jit::Operand;
 
@@ -30,10 +30,12 @@ class RowKernel {
   }
 
   Graph& graph() { return kernel_.graph; }
-  Operand leaf(DType t, Indexing indexing = Indexing::Domain) { return kernel_.graph.leaf(t, input(indexing)); }
-  Operand iota() { return kernel_.graph.iota(input(Indexing::Domain)); }
+  Operand leaf(DType t, AxisMapping axis_mapping = AxisMapping::Domain) {
+    return kernel_.graph.leaf(t, input(axis_mapping));
+  }
+  Operand iota() { return kernel_.graph.iota(input(AxisMapping::Domain)); }
   Operand array(DType t) {
-    const std::uint32_t n = input(Indexing::Domain);
+    const std::uint32_t n = input(AxisMapping::Domain);
     arrays_.push_back(n);
     kernel_.inputs.back().kind = jit::Slot::Kind::Array;
     return kernel_.graph.array(t, n);
@@ -46,29 +48,29 @@ class RowKernel {
     return kernel_.graph.constant(t, converted_bits(std::bit_cast<std::uint64_t>(value), DType::Float64, t));
   }
   Operand cast(Operand a, DType t) { return kernel_.graph.cast(a, t); }
-  void output(Operand a, Indexing indexing = Indexing::Domain) {
+  void output(Operand a, AxisMapping axis_mapping = AxisMapping::Domain) {
     kernel_.graph.output(a);
-    outputs_.push_back(indexing);
+    outputs_.push_back(axis_mapping);
   }
   /// Call it once, when the kernel is complete.
   const Kernel& done() {
     for (std::uint32_t i = 0; i < outputs_.size(); ++i) kernel_.outputs.push_back({jit::Slot::Kind::Output, i});
-    kernel_.rows->indexing = outputs_;
-    kernel_.rows->indexing.insert(kernel_.rows->indexing.end(), inputs_.begin(), inputs_.end());
+    kernel_.rows->axis_mapping = outputs_;
+    kernel_.rows->axis_mapping.insert(kernel_.rows->axis_mapping.end(), inputs_.begin(), inputs_.end());
     for (const std::uint32_t a : arrays_) kernel_.arrays.push_back(a + static_cast<std::uint32_t>(outputs_.size()));
     return kernel_;
   }
 
  private:
-  std::uint32_t input(Indexing indexing) {
-    inputs_.push_back(indexing);
+  std::uint32_t input(AxisMapping axis_mapping) {
+    inputs_.push_back(axis_mapping);
     const auto n = static_cast<std::uint32_t>(kernel_.inputs.size());
     kernel_.inputs.push_back({jit::Slot::Kind::Leaf, n});
     return n;
   }
 
   Kernel kernel_;
-  std::vector<Indexing> inputs_, outputs_;
+  std::vector<AxisMapping> inputs_, outputs_;
   std::vector<std::uint32_t> arrays_;
 };
 
@@ -88,11 +90,11 @@ inline void write_norm(RowKernel& k, DType stored, DType compute) {
   const Operand var = k.apply(Op::div, {k.apply(Op::sum, {k.apply(Op::mul, {d, d})}), n});
   const Operand scale = k.apply(Op::rsqrt, {k.apply(Op::add, {var, k.number(compute, 1e-5)})});
   k.output(k.cast(k.apply(Op::mul, {k.apply(Op::mul, {d, scale}), w}), stored));
-  k.output(mean, Indexing::Rows);
+  k.output(mean, AxisMapping::Rows);
 }
 
 /// sum(x) of each row.
-inline void write_sum(RowKernel& k, DType t) { k.output(k.apply(Op::sum, {k.leaf(t)}), Indexing::Rows); }
+inline void write_sum(RowKernel& k, DType t) { k.output(k.apply(Op::sum, {k.leaf(t)}), AxisMapping::Rows); }
 
 inline jit::LoopNest row_nest(const Kernel& kernel, std::span<TensorImpl* const> operands, const Shape& domain) {
   jit::LoopNest nest;

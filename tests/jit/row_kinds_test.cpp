@@ -55,13 +55,13 @@ void test_all(const NamedOverride& named, const std::vector<T>& few, bool with_s
   RowKernel k(fmt::format("all_{}", name(dtype)));
   const Operand x = k.leaf(dtype), zero = k.number(dtype, 0);
   const Operand filled = k.apply(Op::ne, {x, zero});
-  for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) k.output(k.apply(op, {x}), Indexing::Rows);
-  k.output(k.apply(Op::any, {filled}), Indexing::Rows);
-  k.output(k.apply(Op::all, {filled}), Indexing::Kept);
-  k.output(k.apply(Op::count, {x}), Indexing::Rows);
+  for (const Op op : {Op::amax, Op::amin, Op::argmax, Op::argmin}) k.output(k.apply(op, {x}), AxisMapping::Rows);
+  k.output(k.apply(Op::any, {filled}), AxisMapping::Rows);
+  k.output(k.apply(Op::all, {filled}), AxisMapping::Kept);
+  k.output(k.apply(Op::count, {x}), AxisMapping::Rows);
   const Operand wide = with_sums ? k.cast(x, DType::Int64) : x;
   if (with_sums)
-    k.output(k.apply(Op::sum, {wide}), Indexing::Rows), k.output(k.apply(Op::prod, {wide}), Indexing::Rows);
+    k.output(k.apply(Op::sum, {wide}), AxisMapping::Rows), k.output(k.apply(Op::prod, {wide}), AxisMapping::Rows);
   const Kernel& kernel = k.done();
   const Executable e(kernel);
   std::mt19937_64 random(7);
@@ -174,14 +174,14 @@ TEST_P(RowKinds, PositionsLoadsAndFaults) {
   const Overridden w(GetParam().chosen);
   RowKernel k("loads");
   const Operand at = k.iota(), table = k.array(DType::Int64), divisor = k.leaf(DType::Int64),
-                of_row = k.leaf(DType::Int64, Indexing::Rows);
+                of_row = k.leaf(DType::Int64, AxisMapping::Rows);
   const Operand n = k.number(DType::Int64, 7), one = k.number(DType::Int64, 1);
   const Operand place = k.apply(Op::remainder, {at, n});
   const Operand offset = k.apply(Op::axis_offset, {place, n, one});
   const Operand loaded = k.graph().load(table, offset);
   const Operand quotient = k.apply(Op::floor_divide, {k.apply(Op::mul, {loaded, of_row}), divisor});
-  k.output(k.apply(Op::sum, {quotient}), Indexing::Rows);
-  k.output(k.apply(Op::argmax, {quotient}), Indexing::Rows);
+  k.output(k.apply(Op::sum, {quotient}), AxisMapping::Rows);
+  k.output(k.apply(Op::argmax, {quotient}), AxisMapping::Rows);
   const Executable e(k.done());
   const std::vector<std::int64_t> entries{5, 50, 500, 5000, 50000, 500000, 5000000};
   const TensorRef entries_there = upload(entries, {7}, test_devices()[1]);
@@ -227,8 +227,8 @@ TEST_P(RowKinds, AxesThatDoNotMerge) {
   const Operand x = k.leaf(DType::Float32);
   const Operand n = k.cast(k.apply(Op::count, {x}), DType::Float32);
   const Operand d = k.apply(Op::sub, {x, k.apply(Op::div, {k.apply(Op::sum, {x}), n})});
-  k.output(k.apply(Op::argmax, {x}), Indexing::Rows);
-  k.output(k.apply(Op::sum, {k.apply(Op::mul, {d, d})}), Indexing::Rows);
+  k.output(k.apply(Op::argmax, {x}), AxisMapping::Rows);
+  k.output(k.apply(Op::sum, {k.apply(Op::mul, {d, d})}), AxisMapping::Rows);
   k.output(d);
   const Executable e(k.done());
   constexpr std::int64_t outer = 3, rows = 12, inner = 44, columns = outer * inner;
@@ -269,10 +269,10 @@ TEST_P(RowKinds, AxesThatDoNotMerge) {
 TEST_P(RowKinds, OneForARowInPlace) {
   const Overridden w(GetParam().chosen);
   RowKernel k("rows_in_place");
-  const Operand x = k.leaf(DType::Float32), r = k.leaf(DType::Float32, Indexing::Rows);
+  const Operand x = k.leaf(DType::Float32), r = k.leaf(DType::Float32, AxisMapping::Rows);
   const Operand sum = k.apply(Op::sum, {x});
   k.output(k.apply(Op::add, {k.apply(Op::mul, {x, r}), sum}));
-  k.output(k.apply(Op::add, {r, sum}), Indexing::Rows);
+  k.output(k.apply(Op::add, {r, sum}), AxisMapping::Rows);
   const Executable e(k.done());
   for (const std::int64_t columns : {5, 132}) {
     const std::int64_t rows = 34;

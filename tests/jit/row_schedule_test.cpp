@@ -17,8 +17,8 @@
 namespace sinter::testing {
 namespace {
 
+using jit::AxisMapping;
 using jit::Graph;
-using jit::Indexing;
 using jit::Kernel;
 using jit::Node;
 using jit::Operand;
@@ -146,7 +146,7 @@ class PlanInterpreter {
     Shape shape;
     const auto add = [&](const Slot& s) { EXPECT_TRUE(broadcast(shape, array(s).shape)); };
     for (std::size_t i = 0; i < k.inputs.size(); ++i)
-      if (!k.rows || k.rows->indexing[k.outputs.size() + i] != Indexing::Rows) add(k.inputs[i]);
+      if (!k.rows || k.rows->axis_mapping[k.outputs.size() + i] != AxisMapping::Rows) add(k.inputs[i]);
     if (k.rows)
       for (const Slot& s : k.rows->domain) add(s);
     return shape;
@@ -155,8 +155,8 @@ class PlanInterpreter {
   /// An input as it lies over the domain.
   double input(const Kernel& k, std::size_t number, const Shape& domain, std::int64_t i) const {
     const Array& a = array(k.inputs[number]);
-    if (!k.rows || k.rows->indexing[k.outputs.size() + number] != Indexing::Rows) {
-      if (k.rows && k.rows->indexing[k.outputs.size() + number] == Indexing::Kept) {
+    if (!k.rows || k.rows->axis_mapping[k.outputs.size() + number] != AxisMapping::Rows) {
+      if (k.rows && k.rows->axis_mapping[k.outputs.size() + number] == AxisMapping::Kept) {
         EXPECT_EQ(at(a, domain, i), at(a, domain, first_of_row(i, domain, k.rows->axes)));
       }
       return at(a, domain, i);
@@ -208,15 +208,15 @@ class PlanInterpreter {
     if (!k.rows) return;
     const jit::RowStages stages(k);
     for (std::size_t o = 0; o < k.outputs.size(); ++o)
-      EXPECT_EQ(stages.is_per_row(k.graph.outputs()[o]), k.rows->indexing[o] != Indexing::Domain) << k.name;
+      EXPECT_EQ(stages.is_per_row(k.graph.outputs()[o]), k.rows->axis_mapping[o] != AxisMapping::Domain) << k.name;
   }
 
   void store(const Kernel& k, std::size_t o, const Shape& domain, const std::vector<double>& values) {
     Array made{domain, {}};
-    if (!k.rows || k.rows->indexing[o] == Indexing::Domain) {
+    if (!k.rows || k.rows->axis_mapping[o] == AxisMapping::Domain) {
       made.values = values;
     } else {
-      made.shape = jit::reduced_shape(domain, {k.rows->axes, k.rows->indexing[o] == Indexing::Kept});
+      made.shape = jit::reduced_shape(domain, {k.rows->axes, k.rows->axis_mapping[o] == AxisMapping::Kept});
       for (std::int64_t i = 0; i < domain.numel(); ++i)
         if (first_of_row(i, domain, k.rows->axes) == i) made.values.push_back(values[static_cast<std::size_t>(i)]);
     }
@@ -306,7 +306,7 @@ TEST(RowSchedule, WorkOnResultsWithoutTheAxesIsInTheKernel) {
   g.graph.output(g.op(Op::add, {g.reduce(Op::sum, x, last), bias}));
   const Plan plan = g.checked();
   ASSERT_EQ(plan.kernels.size(), 1u);
-  EXPECT_EQ(plan.kernels[0].rows->indexing[2], Indexing::Rows);
+  EXPECT_EQ(plan.kernels[0].rows->axis_mapping[2], AxisMapping::Rows);
 }
 
 TEST(RowSchedule, AResultThatMeetsOtherAxesTakesAnotherKernel) {

@@ -41,12 +41,14 @@ class SharedGpu final : public runtime::GpuBackend {
   double bandwidth() const noexcept override { return gpu_.bandwidth(); }
   std::string binary_tag() const override { return gpu_.binary_tag(); }
   std::string compile(const runtime::KernelSource& source) override { return gpu_.compile(source); }
-  runtime::Function load(const std::string& binary, const std::string& name) override {
+  runtime::KernelHandle load(const std::string& binary, const std::string& name) override {
     return gpu_.load(binary, name);
   }
   std::uint64_t fault_word() override { return gpu_.fault_word(); }
   void raise_fault() const override { gpu_.raise_fault(); }
-  int max_active_blocks(const runtime::Function& f, int threads) override { return gpu_.max_active_blocks(f, threads); }
+  int max_active_blocks(const runtime::KernelHandle& f, int threads) override {
+    return gpu_.max_active_blocks(f, threads);
+  }
 
  private:
   runtime::GpuBackend& gpu_;

@@ -21,8 +21,8 @@
 namespace sinter::testing {
 namespace {
 
+using jit::AccessPattern;
 using jit::KernelClass;
-using jit::Pattern;
 using jit::cuda::literal;
 using test::to_bits;
 using ::testing::HasSubstr;
@@ -70,7 +70,7 @@ struct CommaForPoint : std::numpunct<char> {
 
 TEST(Source, DoesNotDependOnTheLocale) {
   const Kernelled k(golden_constants());
-  const KernelClass c{1, 4, false, false, {Pattern::Contiguous, Pattern::Contiguous}};
+  const KernelClass c{1, 4, false, false, {AccessPattern::Contiguous, AccessPattern::Contiguous}};
   const std::string before = text_of(k, c);
   const std::locale global = std::locale::global(std::locale(std::locale(), new CommaForPoint));
   EXPECT_EQ(text_of(k, c), before);
@@ -85,7 +85,7 @@ TEST(Source, DoesNotDependOnTheLocale) {
 TEST(Source, IntegersAddAsUnsigned) {
   Written p;
   p.leaf(DType::Int32).leaf(DType::Int32).op(Op::mul).leaf(DType::Int32).op(Op::sub);
-  const KernelClass c{1, 4, false, false, std::vector(4, Pattern::Contiguous)};
+  const KernelClass c{1, 4, false, false, std::vector(4, AccessPattern::Contiguous)};
   EXPECT_THAT(text_of(Kernelled(p), c), Not(HasSubstr("= x0 * x1")));
 }
 
@@ -97,7 +97,7 @@ void launch(const Kernelled& k, const KernelClass& c, const jit::LoopNest& nest,
   std::vector<std::uint64_t> words(jit::nest_word_count(c));
   ASSERT_EQ(jit::write_nest(words.data(), c, nest), words.data() + words.size());
   words.insert(words.end(), scalars.begin(), scalars.end());
-  gpu.launch({.function = gpu.load(jit::compiled(source, gpu).binary, source.name).handle(),
+  gpu.launch({.kernel = gpu.load(jit::compiled(source, gpu).binary, source.name).handle(),
               .grid = 2,
               .block = 256,
               .words = words,

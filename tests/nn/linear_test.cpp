@@ -166,7 +166,7 @@ TEST(LinearAlone, TellsWhatIsWrong) {
             "    weight: float32 (1, 3) on cpu\n"
             "  Move the input with .to(\"cpu\"), or the net with net.to_(\"cuda:1\")");
   EXPECT_THAT(
-      message_of<sn::DtypeError>([&] { sn::Tensor y = layer(sn::AnyTensor(sn::ones<double>({2, 3}))); }),
+      message_of<sn::DTypeError>([&] { sn::Tensor y = layer(sn::AnyTensor(sn::ones<double>({2, 3}))); }),
       HasSubstr("Linear(in_features=3, out_features=1, bias=True): the input must have the dtype of the weight, "
                 "float32, where\n    input: float64 (2, 3) on cpu"));
   EXPECT_THAT(

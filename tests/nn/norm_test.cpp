@@ -103,7 +103,7 @@ TEST(NormAlone, TellsWhatIsWrong) {
   EXPECT_THAT(
       message_of<sn::DeviceError>([&] { sn::Tensor y = nn::RMSNorm(3)(sn::ones({3}, sn::cuda<0>)); }),
       HasSubstr("in RMSNorm((3,), eps=None, elementwise_affine=True), where\n    input: float32 (3,) on cuda:0"));
-  EXPECT_THAT(message_of<sn::DtypeError>([&] { sn::Tensor y = layer(sn::AnyTensor(sn::ones<double>({3}))); }),
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { sn::Tensor y = layer(sn::AnyTensor(sn::ones<double>({3}))); }),
               HasSubstr("must have the dtype of the weight, float32"));
   EXPECT_THROW((void)nn::LayerNorm(sn::Shape()), sn::ShapeError);
 }

@@ -24,7 +24,7 @@ TEST(Error, CompileErrorWithoutLogOrSource) {
 
 template <class E>
 class EveryError : public ::testing::Test {};
-using Errors = ::testing::Types<sinter::DeviceError, sinter::ShapeError, sinter::DtypeError, sinter::IndexError,
+using Errors = ::testing::Types<sinter::DeviceError, sinter::ShapeError, sinter::DTypeError, sinter::IndexError,
                                 sinter::OutOfMemory, sinter::CudaError, sinter::FormatError>;
 TYPED_TEST_SUITE(EveryError, Errors);
 

@@ -280,7 +280,7 @@ TEST(HostProduct, NoOtherDtypes) {
   MatrixProduct p = product_of(a, a, c);
   p.dtype = DType::Int32;
   EXPECT_THAT([&] { multiply_on_host(p); },
-              ThrowsMessage<DtypeError>("matrices of int32 cannot be multiplied: convert them to float32"));
+              ThrowsMessage<DTypeError>("matrices of int32 cannot be multiplied: convert them to float32"));
 }
 
 }  // namespace

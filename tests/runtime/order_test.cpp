@@ -15,15 +15,15 @@ namespace {
 namespace sn = sinter;
 namespace runtime = sn::runtime;
 using runtime::Buffer;
+using runtime::BufferAccess;
 using runtime::DependencyGuard;
 using runtime::Ref;
-using runtime::Use;
 using sn::Device;
 using sn::Stream;
 using sn::StreamGuard;
 
 void use(const Ref<Buffer>& buffer, bool writes) {
-  const Use u{buffer.get(), writes};
+  const BufferAccess u{buffer.get(), writes};
   const DependencyGuard ordered(buffer->device(), {&u, 1});
 }
 
@@ -75,7 +75,7 @@ TEST_F(Order, WorkIssuedWhileAnotherStreamTookOverIsNotForgotten) {
   const Stream s(0), t(0);
   {
     const StreamGuard outer(s);
-    const Use u{buffer_.get(), true};
+    const BufferAccess u{buffer_.get(), true};
     const DependencyGuard late(Device(0), {&u, 1});
     const StreamGuard inner(t);
     use(buffer_, true);
@@ -86,7 +86,7 @@ TEST_F(Order, WorkIssuedWhileAnotherStreamTookOverIsNotForgotten) {
 TEST_F(Order, OperandsWithoutMemoryAndManyOperands) {
   const Stream s(0);
   const StreamGuard guard(s);
-  std::vector<Use> uses{{nullptr, false}};
+  std::vector<BufferAccess> uses{{nullptr, false}};
   for (int i = 0; i < 100; ++i) uses.push_back({buffer_.get(), i == 0});
   {
     const DependencyGuard ordered(Device(0), uses);

@@ -116,7 +116,7 @@ TEST(TensorImpl, ByteRangeHoldsEveryElement) {
 TEST(TensorImpl, OverMemoryCopiesNothing) {
   const auto memory = std::make_shared<std::vector<double>>(6, 1.5);
   std::byte* const data = reinterpret_cast<std::byte*>(memory->data());
-  const TensorRef t = over_memory(Shape{2, 3}, DType::Float64, data, memory);
+  const TensorRef t = wrap_memory(Shape{2, 3}, DType::Float64, data, memory);
   EXPECT_EQ(t->data, data);
   EXPECT_EQ(t->buffer->bytes(), 48u);
   EXPECT_EQ(t->shape, (Shape{2, 3}));
@@ -125,7 +125,7 @@ TEST(TensorImpl, OverMemoryCopiesNothing) {
   EXPECT_EQ(t->device, sinter::cpu);
   EXPECT_EQ(memory.use_count(), 2);
   EXPECT_THROW(view(*t, Shape{7}, Shape{1}), sinter::IndexError);
-  EXPECT_EQ(over_memory(Shape{0}, DType::Float32, nullptr, nullptr)->numel, 0);
+  EXPECT_EQ(wrap_memory(Shape{0}, DType::Float32, nullptr, nullptr)->numel, 0);
 }
 
 TEST(TensorImpl, OverMemoryWantsAligned) {
@@ -135,14 +135,14 @@ TEST(TensorImpl, OverMemoryWantsAligned) {
     for (int offset = 0; offset < 16; ++offset) {
       EXPECT_EQ(is_aligned(memory + offset, dtype), offset % alignment == 0);
       if (offset % alignment == 0)
-        EXPECT_NO_THROW(over_memory(Shape{2}, dtype, memory + offset, nullptr));
+        EXPECT_NO_THROW(wrap_memory(Shape{2}, dtype, memory + offset, nullptr));
       else
-        EXPECT_THROW(over_memory(Shape{2}, dtype, memory + offset, nullptr), sinter::Error);
+        EXPECT_THROW(wrap_memory(Shape{2}, dtype, memory + offset, nullptr), sinter::Error);
     }
-  EXPECT_THAT([&] { over_memory(Shape{2}, DType::Float64, memory + 1, nullptr); },
+  EXPECT_THAT([&] { wrap_memory(Shape{2}, DType::Float64, memory + 1, nullptr); },
               ThrowsMessage<sinter::Error>(AllOf(HasSubstr("(2,)"), HasSubstr("float64"), HasSubstr("8 bytes"))));
-  EXPECT_THROW(over_memory(Shape{2}, DType::Float64, nullptr, nullptr), sinter::Error);
-  EXPECT_THROW(over_memory(Shape{-2}, DType::Float64, memory, nullptr), sinter::ShapeError);
+  EXPECT_THROW(wrap_memory(Shape{2}, DType::Float64, nullptr, nullptr), sinter::Error);
+  EXPECT_THROW(wrap_memory(Shape{-2}, DType::Float64, memory, nullptr), sinter::ShapeError);
 }
 
 TEST(TensorImpl, IndexTensorsHaveNoMemory) {

@@ -278,7 +278,7 @@ TEST(VirtualFaults, SpinningKernelsAreEnded) {
                     "(!s) {}\n  else\n    s = 0;\n  __syncthreads();");
   const KernelSource empty = kernel_source("spin_empty", "volatile int* flag;", "  for (;;) {}");
   for (const KernelSource& source : {plain, fibres, empty}) {
-    const Function f = gpu->load(gpu->compile(source), source.name);
+    const KernelHandle f = gpu->load(gpu->compile(source), source.name);
     EXPECT_THAT(error_of([&] { launch(*gpu, f, {4, 32}, flag); }),
                 AllOf(HasSubstr("CUDA_ERROR_LAUNCH_TIMEOUT"), HasSubstr("kernel " + source.name + " on cuda:2"),
                       HasSubstr(source.name == "spin"            ? "line 4: while"
@@ -290,7 +290,7 @@ TEST(VirtualFaults, SpinningKernelsAreEnded) {
   // Long launches of short blocks are no fault.
   const KernelSource busy =
       kernel_source("busy", "int* n;", "  for (volatile int i = 0; i < 200000; ++i) {}\n  atomicAdd(p.n, 1);");
-  const Function f = gpu->load(gpu->compile(busy), "busy");
+  const KernelHandle f = gpu->load(gpu->compile(busy), "busy");
   launch(*gpu, f, {2000, 1}, flag);
   int n = 0;
   gpu->download(&n, flag, 4);

@@ -229,10 +229,10 @@ TEST(VirtualGpu, LaunchesThatAGpuRefuses) {
   EXPECT_EQ(error({1, 32, 227 << 10}), "no error");
   EXPECT_THAT(error_of([&] { k({1, 32}, y, x); }), HasSubstr("16 bytes of parameters; the kernel's struct has 24"));
   const std::vector<std::uint64_t> wide(4096);
-  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0).handle(), .words = wide}); }),
+  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.kernel = k.on(0).handle(), .words = wide}); }),
               HasSubstr("32768 bytes of parameters; at most 32764"));
   const std::vector<std::uint64_t> words(3);
-  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.function = k.on(0).handle(), .words = words, .pointers = 4}); }),
+  EXPECT_THAT(error_of([&] { virtual_gpu(0).launch({.kernel = k.on(0).handle(), .words = words, .pointers = 4}); }),
               HasSubstr("4 pointers among 3 parameters"));
 }
 
@@ -323,7 +323,7 @@ TEST(VirtualGpu, TheLastCopyOfAFunctionUnloadsIt) {
   const int before = sinter::test::mapped_kernels();
   Array<float> y(4), x(std::vector<float>{1, 2, 3, 4});
   {
-    const Function f = gpu.load(binary, "copy_words"), copy = f;
+    const KernelHandle f = gpu.load(binary, "copy_words"), copy = f;
     EXPECT_EQ(sinter::test::mapped_kernels(), before + 1);
     launch(gpu, copy, {1, 4}, y, x, 4LL);
   }
@@ -335,7 +335,7 @@ TEST(VirtualGpu, TheLastCopyOfAFunctionUnloadsIt) {
 TEST(VirtualGpu, EachLoadIsAnObjectOfItsOwn) {
   GpuBackend& gpu = virtual_gpu(0);
   Array<int> y(1);
-  std::vector<Function> functions;
+  std::vector<KernelHandle> functions;
   for (int i = 0; i < 20; ++i) {
     const KernelSource source = kernel_source("same_name", "int* y;", fmt::format("  *p.y = {};", i));
     functions.push_back(gpu.load(gpu.compile(source), "same_name"));

@@ -114,7 +114,7 @@ TEST(VirtualThreads, ChildrenOfAForkHaveATimeLimitToo) {
   const auto gpu = runtime::make_virtual_gpu(2);
   ::unsetenv("SINTER_VIRTUAL_TIMEOUT");
   const KernelSource source = kernel_source("spin_in_child", "volatile int* flag;", "  while (*p.flag) {}");
-  const Function f = gpu->load(gpu->compile(source), source.name);
+  const KernelHandle f = gpu->load(gpu->compile(source), source.name);
   int* flag = static_cast<int*>(gpu->allocate(4));
   const auto spin = [&] { return error_of([&] { launch(*gpu, f, {1, 1}, flag); }); };
   EXPECT_THAT(spin(), HasSubstr("CUDA_ERROR_LAUNCH_TIMEOUT"));

@@ -15,8 +15,8 @@
 
 namespace sinter::test {
 
-using runtime::Function;
 using runtime::GpuBackend;
+using runtime::KernelHandle;
 using runtime::KernelSource;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -88,12 +88,12 @@ struct Geometry {
 
 /// Launches with the arguments as parameters; leading arrays and pointers count as pointers.
 template <class... A>
-void launch(GpuBackend& gpu, const Function& function, Geometry g, const A&... arguments) {
+void launch(GpuBackend& gpu, const KernelHandle& function, Geometry g, const A&... arguments) {
   const std::vector<std::uint64_t> words{word(arguments)...};
   const bool is_pointer[] = {is_pointer_argument<A>..., false};
   unsigned pointers = 0;
   while (is_pointer[pointers]) ++pointers;
-  gpu.launch({.function = function.handle(),
+  gpu.launch({.kernel = function.handle(),
               .grid = g.grid,
               .block = g.block,
               .shared = g.shared,
@@ -112,10 +112,10 @@ class TestKernel {
   void operator()(Geometry g, const A&... arguments) const {
     launch(virtual_gpu(0), function_[0], g, arguments...);
   }
-  const Function& on(int gpu) const { return function_[gpu]; }
+  const KernelHandle& on(int gpu) const { return function_[gpu]; }
 
  private:
-  Function function_[2];
+  KernelHandle function_[2];
 };
 
 /// The message of the CudaError that `f` throws; "no error" if it throws none.

@@ -312,7 +312,7 @@ TEST(VirtualKernels, ManyParameters) {
   std::vector<std::uint64_t> words{word(y)};
   long long expected = 0;
   for (int i = 0; i < 4094; ++i) words.push_back(static_cast<std::uint64_t>(i * 3)), expected += 3LL * i * (i + 1);
-  virtual_gpu(0).launch({.function = k.on(0).handle(), .grid = 1, .block = 1, .words = words, .pointers = 1});
+  virtual_gpu(0).launch({.kernel = k.on(0).handle(), .grid = 1, .block = 1, .words = words, .pointers = 1});
   EXPECT_EQ(y.get()[0], expected);
 }
 

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 /// A virtual GPU with a short limit, and a kernel on it that spins while its flag is 0.
 struct Spinner {
   std::unique_ptr<GpuBackend> gpu;
-  Function function;
+  KernelHandle function;
   int* flag;
   Spinner() {
     ::setenv("SINTER_VIRTUAL_TIMEOUT", "0.2", 1);

@@ -174,7 +174,7 @@ class Page {
 std::string explain_html(const Recorded& expression) {
   const runtime::DefaultFloatEnvironment floats;
   const Report report = report::report_of(expression);
-  return Page(report, kernel_texts(expression, cuda::source), words_of(report)).html();
+  return Page(report, kernel_texts(expression, cuda::source), report_text(report)).html();
 }
 
 }  // namespace sinter::inline v1::jit

@@ -105,7 +105,7 @@ class Contract {
     for (const Device d : devices_)
       if (d.is_cuda() && std::ranges::find(streams_, d, [](const Stream& s) { return s.device(); }) == streams_.end())
         for (int i = 0; i < 2; ++i) streams_.emplace_back(d);
-    EXPECT_EQ(communicator.local(), static_cast<int>(devices_.size()));
+    EXPECT_EQ(communicator.local_size(), static_cast<int>(devices_.size()));
   }
 
   void run(int calls) {
@@ -129,8 +129,10 @@ class Contract {
 
   std::int64_t length() { return random_() % 8 == 0 ? 0 : static_cast<std::int64_t>(random_() % 300); }
   int rank() { return static_cast<int>(random_() % static_cast<unsigned>(communicator_.size())); }
-  bool is_local(int p) const { return p >= communicator_.first() && p < communicator_.first() + communicator_.local(); }
-  Device device(int p) const { return devices_[static_cast<std::size_t>(p - communicator_.first())]; }
+  bool is_local(int p) const {
+    return p >= communicator_.first_local_rank() && p < communicator_.first_local_rank() + communicator_.local_size();
+  }
+  Device device(int p) const { return devices_[static_cast<std::size_t>(p - communicator_.first_local_rank())]; }
 
   Numbers numbers(int p, std::int64_t n) const {
     Numbers all(static_cast<std::size_t>(n));
@@ -167,7 +169,7 @@ class Contract {
   }
   std::vector<TensorRef> arrays(std::int64_t n) {
     std::vector<TensorRef> all;
-    for (int p = communicator_.first(); is_local(p); ++p) all.push_back(array(p, numbers(p, n)));
+    for (int p = communicator_.first_local_rank(); is_local(p); ++p) all.push_back(array(p, numbers(p, n)));
     return all;
   }
   void expect(const TensorRef& array, const Numbers& values, int p) {
@@ -192,7 +194,7 @@ class Contract {
     for (const TensorRef& a : mine) versions.push_back(a->buffer->version());
     on_some_stream([&] { communicator_.all_reduce(mine, how_); });
     for (std::size_t i = 0; i < mine.size(); ++i) {
-      expect(mine[i], combination(n), communicator_.first() + static_cast<int>(i));
+      expect(mine[i], combination(n), communicator_.first_local_rank() + static_cast<int>(i));
       if (n > 0 && communicator_.size() > 1) {
         EXPECT_NE(mine[i]->buffer->version(), versions[i]);
       }
@@ -207,20 +209,21 @@ class Contract {
       all.insert(all.end(), own.begin(), own.end());
       if (is_local(p)) from.push_back(array(p, own));
     }
-    for (int p = communicator_.first(); is_local(p); ++p) to.push_back(array(p, Numbers(all.size(), 1)));
+    for (int p = communicator_.first_local_rank(); is_local(p); ++p) to.push_back(array(p, Numbers(all.size(), 1)));
     on_some_stream([&] { communicator_.all_gather(from, to, counts); });
-    for (std::size_t i = 0; i < to.size(); ++i) expect(to[i], all, communicator_.first() + static_cast<int>(i));
+    for (std::size_t i = 0; i < to.size(); ++i)
+      expect(to[i], all, communicator_.first_local_rank() + static_cast<int>(i));
   }
   void reduce_scatter() {
     const std::vector<std::int64_t> counts = lengths();
     const std::int64_t n = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     const std::vector<TensorRef> from = arrays(n);
     std::vector<TensorRef> to;
-    for (int p = communicator_.first(); is_local(p); ++p)
+    for (int p = communicator_.first_local_rank(); is_local(p); ++p)
       to.push_back(array(p, Numbers(static_cast<std::size_t>(counts[static_cast<std::size_t>(p)]), 1)));
     on_some_stream([&] { communicator_.reduce_scatter(from, to, counts, how_); });
     for (std::size_t i = 0; i < to.size(); ++i) {
-      const int p = communicator_.first() + static_cast<int>(i);
+      const int p = communicator_.first_local_rank() + static_cast<int>(i);
       expect(to[i], shard(combination(n), counts, p), p);
       expect(from[i], numbers(p, n), p);
     }
@@ -231,7 +234,7 @@ class Contract {
     const std::vector<TensorRef> mine = arrays(n);
     on_some_stream([&] { communicator_.broadcast(mine, root); });
     for (std::size_t i = 0; i < mine.size(); ++i)
-      expect(mine[i], numbers(root, n), communicator_.first() + static_cast<int>(i));
+      expect(mine[i], numbers(root, n), communicator_.first_local_rank() + static_cast<int>(i));
   }
   void send() {
     const std::int64_t n = length();

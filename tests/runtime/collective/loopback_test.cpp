@@ -182,14 +182,14 @@ TEST(LoopbackErrors, SayWhatIsWrong) {
       reduce({floats(0, 3), floats(1, 4)}),
       ThrowsMessage<sn::ShapeError>(AllOf(HasSubstr("4 elements where 3"), HasSubstr("all_reduce, sum, by loopback"))));
   EXPECT_THAT(reduce({floats(0, 3), runtime::empty(Shape{3}, DType::Int32, Device(1))}),
-              ThrowsMessage<sn::DtypeError>(AllOf(HasSubstr("float32 (3,)"), HasSubstr("int32 (3,)"))));
+              ThrowsMessage<sn::DTypeError>(AllOf(HasSubstr("float32 (3,)"), HasSubstr("int32 (3,)"))));
   EXPECT_THAT(reduce({floats(0, 3), runtime::view(*floats(1, 6), Shape{3}, Shape{2})}),
               ThrowsMessage<sn::Error>(AllOf(HasSubstr("strides (2,)"), HasSubstr("copy it first"))));
   EXPECT_THAT(reduce({floats(0, 3), runtime::iota_tensor(Shape{3}, Device(1))}),
               ThrowsMessage<sn::Error>(HasSubstr("iota tensor")));
   const auto complex = [](int gpu) { return runtime::empty(Shape{3}, DType::Complex64, Device(gpu)); };
   EXPECT_THAT(reduce({complex(0), complex(1)}, ReduceOp::Maximum),
-              ThrowsMessage<sn::DtypeError>(AllOf(HasSubstr("complex64"), HasSubstr("maximum"))));
+              ThrowsMessage<sn::DTypeError>(AllOf(HasSubstr("complex64"), HasSubstr("maximum"))));
 }
 
 TEST(LoopbackErrors, OfShardsAndPlaces) {

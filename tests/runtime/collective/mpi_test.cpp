@@ -64,7 +64,8 @@ void expect_same_bits_of_sums() {
       exact[i] += static_cast<double>(static_cast<float>(values[i]));
       size[i] += std::abs(static_cast<double>(static_cast<float>(values[i])));
     }
-    if (p >= c.first() && p < c.first() + c.local()) mine.push_back(array(local_devices()[mine.size()], values));
+    if (p >= c.first_local_rank() && p < c.first_local_rank() + c.local_size())
+      mine.push_back(array(local_devices()[mine.size()], values));
   }
   c.all_reduce(mine, ReduceOp::Sum);
   for (const Device d : local_devices()) all.push_back(runtime::empty(sn::Shape{1000 * c.size()}, sn::dtype_of<T>, d));
@@ -96,7 +97,7 @@ TEST(Child, DISABLED_CountsTraffic) {
     before = now;
   };
   const std::vector<TensorRef> one = ones(1000), all = ones(1000 * static_cast<std::size_t>(c.size()));
-  const auto local = static_cast<std::uint64_t>(c.local()), size = static_cast<std::uint64_t>(c.size());
+  const auto local = static_cast<std::uint64_t>(c.local_size()), size = static_cast<std::uint64_t>(c.size());
   const std::vector<std::int64_t> counts(size, 1000);
   c.all_reduce(one, ReduceOp::Sum);
   expect(1, 4000);
@@ -105,10 +106,10 @@ TEST(Child, DISABLED_CountsTraffic) {
   c.reduce_scatter(all, one, counts, ReduceOp::Sum);
   expect(1, 4000 * size);
   c.broadcast(one, 0);
-  expect(c.first() == 0, c.first() == 0 ? 4000 : 0);
-  if (c.first() == 0) c.send(one[0], 0, {}, c.size() - 1);
-  if (c.first() + c.local() == c.size()) c.send({}, 0, one.back(), c.size() - 1);
-  expect(c.first() == 0, c.first() == 0 ? 4000 : 0);
+  expect(c.first_local_rank() == 0, c.first_local_rank() == 0 ? 4000 : 0);
+  if (c.first_local_rank() == 0) c.send(one[0], 0, {}, c.size() - 1);
+  if (c.first_local_rank() + c.local_size() == c.size()) c.send({}, 0, one.back(), c.size() - 1);
+  expect(c.first_local_rank() == 0, c.first_local_rank() == 0 ? 4000 : 0);
   c.barrier();
   expect(0, 0);
 }

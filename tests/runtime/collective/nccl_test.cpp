@@ -282,7 +282,7 @@ TEST(Child, DISABLED_ComparesItsCalls) {
   const int process = runtime::world().process;
   EXPECT_EQ(c.name(), "NCCL");
   EXPECT_EQ(c.size(), 4);
-  EXPECT_EQ(c.first(), 2 * process);
+  EXPECT_EQ(c.first_local_rank(), 2 * process);
   c.barrier();
   std::string report;
   try {

@@ -83,7 +83,7 @@ TEST_F(ContextDeathTest, AKernelsFaultShowsLaterAndNamesTheKernel) {
   EXPECT_EXIT(
       {
         GpuBackend& g = *make_cuda_gpu(0).release();
-        g.launch({.function = g.load("FAKE fake_fault", "fake_fault").handle(), .words = {}});
+        g.launch({.kernel = g.load("FAKE fake_fault", "fake_fault").handle(), .words = {}});
         void* data = g.allocate(8);
         try {
           g.synchronize();

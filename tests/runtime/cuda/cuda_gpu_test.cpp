@@ -24,12 +24,12 @@ TEST_F(CudaGpu, Facts) {
 
 TEST_F(CudaGpu, LaunchesPassPackedWords) {
   GpuBackend& g = gpu();
-  const Function f = g.load("FAKE other fake_add_one", "fake_add_one");
+  const KernelHandle f = g.load("FAKE other fake_add_one", "fake_add_one");
   constexpr std::size_t n = 1000;
   void *in = g.allocate(4 * n), *out = g.allocate(4 * n);
   g.upload(in, counted(n).data(), 4 * n);
   const std::uint64_t words[] = {reinterpret_cast<std::uint64_t>(out), reinterpret_cast<std::uint64_t>(in), n};
-  g.launch({.function = f.handle(), .grid = 8, .block = 128, .shared = 0, .words = words, .pointers = 2});
+  g.launch({.kernel = f.handle(), .grid = 8, .block = 128, .shared = 0, .words = words, .pointers = 2});
   std::vector<float> expected = counted(n);
   for (float& x : expected) ++x;
   EXPECT_TRUE(fetch(g, out, n) == expected);
@@ -47,8 +47,8 @@ TEST_F(CudaGpu, KernelsAreUnloadedWhenTheirWorkIsDone) {
   GpuBackend& g = gpu();
   const auto unloads = [] { return fake().calls["cuModuleUnload"]; };
   {
-    const Function f = g.load("FAKE k", "k"), copy = f;
-    g.launch({.function = f.handle(), .words = {}});
+    const KernelHandle f = g.load("FAKE k", "k"), copy = f;
+    g.launch({.kernel = f.handle(), .words = {}});
   }
   EXPECT_EQ(unloads(), 0);
   g.load("FAKE other", "other");  // looks again: the work is not done
@@ -62,9 +62,9 @@ TEST_F(CudaGpu, KernelsOfOtherStreamsAreWaitedFor) {
   GpuBackend& g = gpu();
   const runtime::StreamRef own = g.streams()->create();
   {
-    const Function f = g.load("FAKE k", "k");
+    const KernelHandle f = g.load("FAKE k", "k");
     const runtime::CurrentStream guard(own);
-    g.launch({.function = f.handle(), .words = {}});
+    g.launch({.kernel = f.handle(), .words = {}});
   }
   g.streams()->synchronize(g.streams()->standard());
   g.trim();
@@ -80,10 +80,10 @@ TEST_F(CudaGpu, KernelsOfAGraphStayAsLongAsIt) {
   void* const stream = g.streams()->standard().native;
   g.streams()->standard().may_capture = true;
   {
-    const Function f = g.load("FAKE k", "k");
+    const KernelHandle f = g.load("FAKE k", "k");
     fake().capturing.insert(stream);
-    g.launch({.function = f.handle(), .words = {}});
-    g.launch({.function = f.handle(), .words = {}});
+    g.launch({.kernel = f.handle(), .words = {}});
+    g.launch({.kernel = f.handle(), .words = {}});
   }
   g.trim();
   EXPECT_EQ(fake().calls["cuModuleUnload"], 0);
@@ -100,9 +100,9 @@ TEST_F(CudaGpu, KernelsOfAGraphStayAsLongAsIt) {
 
 TEST_F(CudaGpu, LargeSharedMemoryIsAskedFor) {
   GpuBackend& g = gpu();
-  const Function f = g.load("FAKE k", "k");
-  EXPECT_NO_THROW(g.launch({.function = f.handle(), .grid = 1, .block = 32, .shared = 200 * 1024, .words = {}}));
-  EXPECT_THAT([&] { g.launch({.function = f.handle(), .grid = 1, .block = 32, .shared = 300 * 1024, .words = {}}); },
+  const KernelHandle f = g.load("FAKE k", "k");
+  EXPECT_NO_THROW(g.launch({.kernel = f.handle(), .grid = 1, .block = 32, .shared = 200 * 1024, .words = {}}));
+  EXPECT_THAT([&] { g.launch({.kernel = f.handle(), .grid = 1, .block = 32, .shared = 300 * 1024, .words = {}}); },
               ThrowsMessage<sinter::CudaError>(AllOf(HasSubstr("cuLaunchKernel"), HasSubstr("307200 bytes"))));
 }
 
@@ -111,8 +111,8 @@ TEST_F(CudaGpu, SharedMemoryOfABlockIsTheDrivers) {
   fake().shared_per_block = 64 * 1024;
   GpuBackend& g = gpu();
   EXPECT_EQ(g.shared_per_block(), 64 * 1024);
-  const Function f = g.load("FAKE k", "k");
-  const auto launch = [&](unsigned shared) { g.launch({.function = f.handle(), .shared = shared, .words = {}}); };
+  const KernelHandle f = g.load("FAKE k", "k");
+  const auto launch = [&](unsigned shared) { g.launch({.kernel = f.handle(), .shared = shared, .words = {}}); };
   EXPECT_NO_THROW(launch(64 * 1024));
   EXPECT_THAT([&] { launch(64 * 1024 + 16); }, ThrowsMessage<CudaError>(HasSubstr("cuLaunchKernel")));
 }
@@ -120,8 +120,8 @@ TEST_F(CudaGpu, SharedMemoryOfABlockIsTheDrivers) {
 TEST_F(CudaGpu, SharedVariablesCountToo) {
   fake().static_shared = 8 * 1024;
   GpuBackend& g = gpu();
-  const Function f = g.load("FAKE k", "k");
-  const auto launch = [&](unsigned shared) { g.launch({.function = f.handle(), .shared = shared, .words = {}}); };
+  const KernelHandle f = g.load("FAKE k", "k");
+  const auto launch = [&](unsigned shared) { g.launch({.kernel = f.handle(), .shared = shared, .words = {}}); };
   EXPECT_NO_THROW(launch(44 * 1024));  // with the variables more than the 48 KiB that need no permission
   EXPECT_NO_THROW(launch(219 * 1024));
   EXPECT_THROW(launch(219 * 1024 + 1), sinter::CudaError);
@@ -129,20 +129,20 @@ TEST_F(CudaGpu, SharedVariablesCountToo) {
 
 TEST_F(CudaGpu, ThreadsAskForDifferentSharedMemory) {
   GpuBackend& g = gpu();
-  const Function f = g.load("FAKE k", "k");
+  const KernelHandle f = g.load("FAKE k", "k");
   std::vector<std::thread> threads;
   for (const unsigned shared : {200u * 1024, 60u * 1024})
     threads.emplace_back([&, shared] {
-      for (int i = 0; i < 2000; ++i) ASSERT_NO_THROW(g.launch({.function = f.handle(), .shared = shared, .words = {}}));
+      for (int i = 0; i < 2000; ++i) ASSERT_NO_THROW(g.launch({.kernel = f.handle(), .shared = shared, .words = {}}));
     });
   for (std::thread& t : threads) t.join();
 }
 
 TEST_F(CudaGpu, AFailedLaunchNamesKernelAndShape) {
   GpuBackend& g = gpu(1);
-  const Function f = g.load("FAKE sinter_add", "sinter_add");
+  const KernelHandle f = g.load("FAKE sinter_add", "sinter_add");
   const std::uint64_t words[] = {1, 2};
-  EXPECT_THAT([&] { g.launch({.function = f.handle(), .grid = 3, .block = 2048, .shared = 16, .words = words}); },
+  EXPECT_THAT([&] { g.launch({.kernel = f.handle(), .grid = 3, .block = 2048, .shared = 16, .words = words}); },
               ThrowsMessage<sinter::CudaError>(
                   "CUDA error: cuLaunchKernel on cuda:1 (Fake GPU 1) failed with CUDA_ERROR_INVALID_VALUE (1): invalid "
                   "argument; kernel sinter_add, 3 blocks of 2048 threads, 16 bytes of shared memory, 16 bytes of "

@@ -61,7 +61,7 @@ TEST_F(CudaMemory, FirstUsesOfAKernelReturnCachedMemoryFirst) {
     for (const bool once : {true, false}) {
       g.deallocate(g.allocate(mib), mib);
       fail(call, 2, 0, once);
-      const auto use = [&] { g.launch({.function = g.load("FAKE k", "k").handle(), .words = {}}); };
+      const auto use = [&] { g.launch({.kernel = g.load("FAKE k", "k").handle(), .words = {}}); };
       if (once)
         EXPECT_NO_THROW(use()) << call;
       else

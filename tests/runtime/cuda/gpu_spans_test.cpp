@@ -35,12 +35,12 @@ class GpuSpans : public OwnGpus {
       if (e["cat"] == "kernel") found.push_back(e);
     return found;
   }
-  static void launch(GpuBackend& g, const Function& f) { g.launch({.function = f.handle(), .grid = 2, .words = {}}); }
+  static void launch(GpuBackend& g, const KernelHandle& f) { g.launch({.kernel = f.handle(), .grid = 2, .words = {}}); }
 };
 
 TEST_F(GpuSpans, AreReadWhenTheHostWaits) {
   GpuBackend& g = traced_gpu();
-  const Function f = g.load("FAKE waited", "waited");
+  const KernelHandle f = g.load("FAKE waited", "waited");
   launch(g, f);
   EXPECT_THAT(ran("waited"), IsEmpty());
   EXPECT_EQ(fake().calls["cuStreamSynchronize"], 0);
@@ -54,7 +54,7 @@ TEST_F(GpuSpans, AreReadWhenTheHostWaits) {
 
 TEST_F(GpuSpans, FollowOneAnother) {
   GpuBackend& g = traced_gpu();
-  const Function f = g.load("FAKE many", "many");
+  const KernelHandle f = g.load("FAKE many", "many");
   for (int i = 0; i < 1000; ++i) launch(g, f);
   g.synchronize();
   const std::vector<Json> spans = ran("many");
@@ -69,7 +69,7 @@ TEST_F(GpuSpans, FollowOneAnother) {
 
 TEST_F(GpuSpans, BeyondTheBoundAreLeftOut) {
   GpuBackend& g = traced_gpu();
-  const Function f = g.load("FAKE bound", "bound");
+  const KernelHandle f = g.load("FAKE bound", "bound");
   for (std::size_t i = 0; i < runtime::GpuSpans::capacity + 100; ++i) launch(g, f);
   EXPECT_EQ(fake().calls["cuStreamSynchronize"], 0);
   g.synchronize();
@@ -78,7 +78,7 @@ TEST_F(GpuSpans, BeyondTheBoundAreLeftOut) {
 
 TEST_F(GpuSpans, ThereAreNoneOfWhatAGraphCaptures) {
   GpuBackend& g = traced_gpu();
-  const Function f = g.load("FAKE captured", "captured");
+  const KernelHandle f = g.load("FAKE captured", "captured");
   runtime::StreamImpl& stream = g.streams()->standard();
   stream.may_capture = true;
   fake().capturing.insert(stream.native);
@@ -95,7 +95,7 @@ TEST_F(GpuSpans, ThereAreNoneOfWhatAGraphCaptures) {
 
 TEST_F(GpuSpans, AnswersOfALostDeviceAreNoErrors) {
   GpuBackend& g = traced_gpu();
-  const Function f = g.load("FAKE lost", "lost");
+  const KernelHandle f = g.load("FAKE lost", "lost");
   for (const char* call : {"cuEventRecord", "cuEventCreate", "cuEventQuery", "cuEventElapsedTime"}) {
     fail(call, 700, 0, false);
     for (int i = 0; i < 200; ++i) EXPECT_NO_THROW(launch(g, f)) << call;
@@ -111,7 +111,7 @@ TEST_F(GpuSpans, ADeviceWithoutAClockHasNone) {
   fail("cuEventRecord", 1, 0, false);
   GpuBackend& g = traced_gpu();
   fake().fail_call.clear();
-  const Function f = g.load("FAKE clock", "clock");
+  const KernelHandle f = g.load("FAKE clock", "clock");
   launch(g, f);
   g.synchronize();
   EXPECT_THAT(ran("clock"), IsEmpty());

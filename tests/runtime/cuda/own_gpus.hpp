@@ -22,8 +22,8 @@
 namespace sinter::testing {
 
 using runtime::backend;
-using runtime::Function;
 using runtime::GpuBackend;
+using runtime::KernelHandle;
 using runtime::Launch;
 using runtime::make_cuda_gpu;
 using runtime::wait_for;

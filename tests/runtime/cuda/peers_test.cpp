@@ -10,14 +10,14 @@ TEST_F(Peers, CopiesBetweenGpusInOrderWithBoth) {
   GpuBackend &a = gpu(0), &b = gpu(1);
   auto &on_a = a.streams()->standard(), &on_b = b.streams()->standard();
   constexpr std::size_t n = 5000;
-  const Function add = a.load("FAKE fake_add_one", "fake_add_one");
+  const KernelHandle add = a.load("FAKE fake_add_one", "fake_add_one");
   std::vector<float> expected = counted(n);
   for (float& v : expected) ++v;
   for (const bool source_first : {false, true}) {
     void *x = a.allocate(4 * n), *y = b.allocate(4 * n);
     const std::uint64_t words[] = {reinterpret_cast<std::uint64_t>(x), reinterpret_cast<std::uint64_t>(x), n};
     a.upload(x, counted(n).data(), 4 * n);
-    a.launch({.function = add.handle(), .words = words});
+    a.launch({.kernel = add.handle(), .words = words});
     wait_for(on_b, on_a);  // the copy is after the kernel on a
     b.copy(y, x, 4 * n, a);
     wait_for(on_a, on_b);

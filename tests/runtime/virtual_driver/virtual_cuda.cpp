@@ -29,8 +29,8 @@ struct Module {
   bool is_loaded = true;
 };
 
-struct Function {
-  runtime::Function function;
+struct KernelHandle {
+  runtime::KernelHandle function;
   Module* module;
   unsigned pointers, words;
 };
@@ -39,7 +39,7 @@ struct State {
   std::mutex mutex;
   std::deque<Context> contexts;
   std::deque<Module> modules;
-  std::deque<Function> functions;
+  std::deque<KernelHandle> functions;
   std::string failing, last_source;
   int unloaded = 0;
   int result = 0, major = 9, minor = 0, shared = 227 << 10, launches = 0;
@@ -152,10 +152,11 @@ EXPORTED int cuModuleGetFunction(void** function, void* module, const char* name
   auto& m = *static_cast<Module*>(module);
   if (m.name != name) return not_found;
   runtime::GpuBackend& gpu = runtime::gpu(m.device);
-  const runtime::Function loaded = gpu.load(gpu.compile({m.name, m.text}), m.name);
+  const runtime::KernelHandle loaded = gpu.load(gpu.compile({m.name, m.text}), m.name);
   const auto& kernel = *static_cast<const runtime::vgpu::Kernel*>(loaded.handle());
   const std::lock_guard lock(state().mutex);
-  *function = &state().functions.emplace_back(Function{loaded, &m, count_pointers(m), kernel.info.parameter_bytes / 8});
+  *function =
+      &state().functions.emplace_back(KernelHandle{loaded, &m, count_pointers(m), kernel.info.parameter_bytes / 8});
   return 0;
 }
 EXPORTED int cuFuncGetAttribute(int* value, int, void*) {
@@ -165,14 +166,14 @@ EXPORTED int cuFuncGetAttribute(int* value, int, void*) {
 EXPORTED int cuFuncSetAttribute(void*, int, int) { return 0; }
 EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, std::size_t) {
   ENTER();
-  const auto& f = *static_cast<const Function*>(function);
+  const auto& f = *static_cast<const KernelHandle*>(function);
   *blocks = runtime::gpu(f.module->device).max_active_blocks(f.function, threads);
   return 0;
 }
 EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                             unsigned shared, void*, void** parameters, void**) {
   ENTER();
-  const auto& f = *static_cast<const Function*>(function);
+  const auto& f = *static_cast<const KernelHandle*>(function);
   if (!f.module->is_loaded) return invalid_handle;
   {
     const std::lock_guard lock(state().mutex);
@@ -182,7 +183,7 @@ EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, u
   }
   try {
     runtime::gpu(f.module->device)
-        .launch({.function = f.function.handle(),
+        .launch({.kernel = f.function.handle(),
                  .grid = grid,
                  .block = block,
                  .shared = shared,

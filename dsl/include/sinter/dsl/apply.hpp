@@ -156,7 +156,8 @@ inline constexpr bool is_compared<Lazy<T, D>> = std::is_same_v<T, bool>;
 template <class... D>
 inline constexpr bool same_device = true;
 template <class L, class R, class... Rest>
-inline constexpr bool same_device<L, R, Rest...> = !different_devices<L, R> && same_device<join<L, R>, Rest...>;
+inline constexpr bool same_device<L, R, Rest...> =
+    !different_devices<L, R> && same_device<common_device<L, R>, Rest...>;
 
 template <class E>
 inline constexpr bool is_lazy = false;
@@ -178,10 +179,10 @@ auto join_operands(E&&... operands) {
   static_assert(Types::ok || Types::refuses_complex,
                 "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
   static_assert(!is_ordering<op> || (!is_compared<E> && ...), SINTER_CHAINED_COMPARISON);
-  using Result = Expression<typename Types::type, typename JoinAll<typename E::device_type...>::type,
+  using Result = Expression<typename Types::type, typename CommonDeviceOf<typename E::device_type...>::type,
                             Apply<op, typename E::tree...>, (E::leaf_count + ...), (E::scalar_count + ...),
                             (E::byte_count + ... + operation_bytes<sizeof...(E)>)>;
-  return Result(Joined{}, operands...);
+  return Result(FromOperands{}, operands...);
 }
 
 /// Applies an operation to tensors, expressions and scalars whose devices have been checked.
@@ -190,7 +191,7 @@ constexpr auto apply(A&&... operands) {
   static_assert(sizeof...(A) == info(op).arity, "this operation takes another number of operands; see docs/ops.md");
   static_assert((operand<A> && ...), "an operand is a tensor, an expression, a C++ number or an integral constant");
   if constexpr (!same_device<device_of<A>...> || (std::is_same_v<typename lifted<A>::value_type, Unknown> || ...))
-    return Reported();
+    return ErrorExpression();
   else if constexpr ((is_lazy<std::remove_cvref_t<A>> || ...))
     return apply_lazy<op>(operands...);
   else
@@ -209,11 +210,11 @@ struct AxesOperand {
 template <Op op, class... E>
 auto join_reduction(jit::ReduceAxes along, E&&... operands) {
   using Result = Expression<typename ResultType<op, typename E::value_type...>::type,
-                            typename JoinAll<typename E::device_type...>::type,
+                            typename CommonDeviceOf<typename E::device_type...>::type,
                             Apply<op, typename E::tree..., AxesLeaf>, (E::leaf_count + ...),
                             (E::scalar_count + ... + 1), (E::byte_count + ... + operation_bytes<sizeof...(E)>)>;
   AxesOperand axes(along);
-  return Result(Joined{}, operands..., axes);
+  return Result(FromOperands{}, operands..., axes);
 }
 /// Applies a reduction along axes that have been checked.
 template <Op op, class... A>
@@ -234,20 +235,20 @@ inline constexpr bool loses_imaginary =
     complex_element<From> && element<To> && !complex_element<To> && !std::is_same_v<To, bool>;
 #define SINTER_LOSES_IMAGINARY "a real dtype has no imaginary part: take real(z), or abs(z) for the magnitude"
 
-/// The operand converted to element type T. Throws DtypeError for a complex AnyTensor and a real T.
+/// The operand converted to element type T. Throws DTypeError for a complex AnyTensor and a real T.
 template <class T, class A>
 auto apply_cast(A&& operand) {
   using E = lifted<A>;
   static_assert(!loses_imaginary<typename E::value_type, T>, SINTER_LOSES_IMAGINARY);
   if constexpr (std::is_same_v<typename E::value_type, Unknown>) {
-    return Reported();
+    return ErrorExpression();
   } else if constexpr (is_lazy<E>) {
     return cast_lazy<T>(operand);
   } else {
     using Result = Expression<T, typename E::device_type, Cast<T, typename E::tree>, E::leaf_count, E::scalar_count,
                               E::byte_count + cast_bytes>;
     auto&& e = lift(std::forward<A>(operand));
-    return Result(Joined{}, e);
+    return Result(FromOperands{}, e);
   }
 }
 

@@ -23,7 +23,7 @@ using AnyTensor = Tensor<AnyType, AnyDevice>;
 
 namespace detail {
 
-/// Throw DeviceError or DtypeError naming the tensor's own and the requested device or dtype.
+/// Throw DeviceError or DTypeError naming the tensor's own and the requested device or dtype.
 void check_device_kind(const TensorImpl& t, Device wanted, bool any_index);
 void check_dtype(const TensorImpl& t, DType wanted);
 std::int64_t extent(const TensorImpl& t, std::int64_t axis);
@@ -46,10 +46,10 @@ void check_host_access(const char* what, const TensorImpl& t, bool contiguous);
 /// Throws ShapeError if t has another number of axes.
 void check_accessor_ndim(const TensorImpl& t, int ndim);
 #define SINTER_ACCESS_OF_TEMPORARY "the result would outlive the tensor: give the tensor a name first"
-/// Writes one value to every element. Throws DtypeError if its category is higher than the dtype's, Error if the dtype
+/// Writes one value to every element. Throws DTypeError if its category is higher than the dtype's, Error if the dtype
 /// cannot hold it.
 void fill(TensorImpl& t, Number value);
-/// Throws DtypeError or Error, naming the operation and x, if fill would.
+/// Throws DTypeError or Error, naming the operation and x, if fill would.
 void check_number(const char* what, const TensorImpl& x, Number value);
 /// Rethrows the current exception; an error about operands is preceded by a description of masked_fill_'s operands.
 [[noreturn]] void rethrow_fill(const TensorImpl& x, const Shape& mask, const std::optional<Shape>& value);
@@ -91,14 +91,14 @@ void check_device(const TensorImpl& t) {
 }
 
 template <class E>
-inline constexpr bool is_reported = std::is_same_v<value_type_of<E>, Unknown>;
+inline constexpr bool is_error = std::is_same_v<value_type_of<E>, Unknown>;
 
 /// The error message for every use with another element type.
 template <class From, class To>
 inline constexpr bool same_dtype =
     std::is_same_v<From, To> || std::is_same_v<To, AnyType> || std::is_same_v<From, Unknown>;
 template <class From, class To>
-inline constexpr bool device_fits = widens<From, To> || std::is_same_v<From, Mismatch>;
+inline constexpr bool device_fits = widens<From, To> || std::is_same_v<From, ErrorDevice>;
 
 template <class U, class From, class T, class D>
 inline constexpr bool checked_at_run_time =
@@ -106,9 +106,9 @@ inline constexpr bool checked_at_run_time =
 
 /// The template arguments that a Tensor deduces from an expression.
 template <class E>
-using deduced_element = std::conditional_t<is_reported<E>, AnyType, value_type_of<E>>;
+using deduced_element = std::conditional_t<is_error<E>, AnyType, value_type_of<E>>;
 template <class E>
-using deduced_device = std::conditional_t<std::is_same_v<typename std::remove_cvref_t<E>::device_type, Mismatch> ||
+using deduced_device = std::conditional_t<std::is_same_v<typename std::remove_cvref_t<E>::device_type, ErrorDevice> ||
                                               std::is_same_v<typename std::remove_cvref_t<E>::device_type, NoDevice>,
                                           AnyDevice, typename std::remove_cvref_t<E>::device_type>;
 

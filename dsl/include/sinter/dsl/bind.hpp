@@ -112,7 +112,7 @@ bool has_reshaping(const jit::Recorded& e) noexcept;
 /// One expression with its values; borrows from `e`.
 template <class E>
 jit::Bound bind(const E& e) {
-  static_assert(!NamesOutside<typename E::tree>::value, SINTER_NAMED_OUTSIDE);
+  static_assert(!HasFreeNames<typename E::tree>::value, SINTER_NAMED_OUTSIDE);
   using R = ProgramOf<E>;
   if (!e.value.owns) throw_moved_from();
   return {&R::site, &R::program, e.value.leaves, e.value.scalars};
@@ -123,7 +123,7 @@ template <class... E>
 class BoundTogether {
  public:
   explicit BoundTogether(const E&... e) {
-    static_assert((!NamesOutside<typename E::tree>::value && ...), SINTER_NAMED_OUTSIDE);
+    static_assert((!HasFreeNames<typename E::tree>::value && ...), SINTER_NAMED_OUTSIDE);
     runtime::TensorImpl** leaf = values_.leaves;
     jit::Scalar* scalar = values_.scalars;
     if (!(e.value.owns && ...)) throw_moved_from();

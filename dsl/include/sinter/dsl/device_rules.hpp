@@ -9,66 +9,66 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-struct NoDevice {};  // of C++ scalars: they work on any device
-struct Mismatch {};  // of an expression whose error has already been reported
+struct NoDevice {};     // of C++ scalars: they work on any device
+struct ErrorDevice {};  // of an expression whose error has already been reported
 
 /// The device type of two operands together: the more specific one, or Mismatch.
 template <class L, class R>
-struct Join {
-  using type = Mismatch;
+struct CommonDevice {
+  using type = ErrorDevice;
 };
 template <class D>
-struct Join<D, D> {
+struct CommonDevice<D, D> {
   using type = D;
 };
 template <class D>
   requires(!std::is_same_v<D, NoDevice>)
-struct Join<NoDevice, D> {
+struct CommonDevice<NoDevice, D> {
   using type = D;
 };
 template <class D>
   requires(!std::is_same_v<D, NoDevice>)
-struct Join<D, NoDevice> {
+struct CommonDevice<D, NoDevice> {
   using type = D;
 };
 template <class D>
   requires(!std::is_same_v<D, NoDevice> && !std::is_same_v<D, AnyDevice>)
-struct Join<AnyDevice, D> {
+struct CommonDevice<AnyDevice, D> {
   using type = D;
 };
 template <class D>
   requires(!std::is_same_v<D, NoDevice> && !std::is_same_v<D, AnyDevice>)
-struct Join<D, AnyDevice> {
+struct CommonDevice<D, AnyDevice> {
   using type = D;
 };
 template <int I>
   requires(I != any_index)
-struct Join<Cuda<I>, Cuda<>> {
+struct CommonDevice<Cuda<I>, Cuda<>> {
   using type = Cuda<I>;
 };
 template <int I>
   requires(I != any_index)
-struct Join<Cuda<>, Cuda<I>> {
+struct CommonDevice<Cuda<>, Cuda<I>> {
   using type = Cuda<I>;
 };
 
 template <class L, class R>
-using join = typename Join<L, R>::type;
+using common_device = typename CommonDevice<L, R>::type;
 template <class... D>
-struct JoinAll {
+struct CommonDeviceOf {
   using type = NoDevice;
 };
 template <class D>
-struct JoinAll<D> {
+struct CommonDeviceOf<D> {
   using type = D;
 };
 template <class L, class R, class... Rest>
-struct JoinAll<L, R, Rest...> : JoinAll<join<L, R>, Rest...> {};
+struct CommonDeviceOf<L, R, Rest...> : CommonDeviceOf<common_device<L, R>, Rest...> {};
 
 /// Both devices are known and differ: the only error of the compile-time device check.
 template <class L, class R>
-concept different_devices =
-    std::is_same_v<join<L, R>, Mismatch> && !std::is_same_v<L, Mismatch> && !std::is_same_v<R, Mismatch>;
+concept different_devices = std::is_same_v<common_device<L, R>, ErrorDevice> && !std::is_same_v<L, ErrorDevice> &&
+                            !std::is_same_v<R, ErrorDevice>;
 
 // Checked at the user's call (each operator, Function, the methods), so that the error message is one step deep.
 #define SINTER_DIFFERENT_DEVICES "the operands are on different devices: move one with .to(device), .cuda() or .cpu()"

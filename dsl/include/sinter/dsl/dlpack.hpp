@@ -95,7 +95,7 @@ Tensor<T, D> from_dlpack(M* managed, const DLPackImport& options) {
 /// A DLManagedTensorVersioned that has no consumer yet. `release()` passes it to a consumer, who calls its deleter
 /// once, in any thread and at any time.
 using DLPack = std::unique_ptr<dlpack::ManagedTensorVersioned, detail::CallDeleter>;
-/// The same for the structure from before DLPack 1.0.
+/// A DLManagedTensor, the structure from before DLPack 1.0, without a consumer yet.
 using DLPackUnversioned = std::unique_ptr<dlpack::ManagedTensor, detail::CallDeleter>;
 
 /// Exports a tensor of any dtype and layout. Both libraries share its memory; the last user frees it. Throws
@@ -111,7 +111,7 @@ DLPackUnversioned to_dlpack_unversioned(const Tensor<T, D>& t, const DLPackExpor
 
 /// Imports another library's tensor and takes it over: its deleter is called when the last tensor on its memory is
 /// gone. On error the caller keeps ownership. T and D are checked: from_dlpack<float, Cpu>(managed).
-/// Throws DtypeError for elements that Sinter does not support (several lanes, sub-byte elements, unsigned integers
+/// Throws DTypeError for elements that Sinter does not support (several lanes, sub-byte elements, unsigned integers
 /// above 8 bits); DeviceError for devices other than CPUs and CUDA's; ShapeError for more than eight axes or too large
 /// an array; Error for a malformed structure, one of another major version, or one that needs a copy where copy is
 /// false.
@@ -119,7 +119,7 @@ template <element_or_any T = AnyType, class D = AnyDevice, detail::dlpack_manage
 Tensor<T, D> from_dlpack(M* managed, const DLPackImport& options = {}) {
   return detail::from_dlpack<T, D>(managed, options);
 }
-/// The same, but also calls the deleter on error.
+/// As from_dlpack(M*), but also calls the deleter on error.
 template <element_or_any T = AnyType, class D = AnyDevice, detail::dlpack_managed M>
 Tensor<T, D> from_dlpack(std::unique_ptr<M, detail::CallDeleter> managed, const DLPackImport& options = {}) {
   Tensor<T, D> tensor = detail::from_dlpack<T, D>(managed.get(), options);

@@ -29,13 +29,13 @@ jit::LazyRef einsum_of(std::string_view equation, const X&... operands) {
 /// dimensions. A step is a matrix product if it sums floats or complex numbers over a letter of both operands, else
 /// elementwise with a sum; a step's result is evaluated if the next one needs another view of it. The result is a Lazy.
 /// At most 64 operands, all of one dtype, which is the result's. Throws Error for a malformed equation, ShapeError for
-/// extents that do not match, DtypeError, DeviceError.
+/// extents that do not match, DTypeError, DeviceError.
 template <expression X, expression... Rest>
 auto einsum(std::string_view equation, const X& x, const Rest&... rest) {
   static_assert(detail::same_device<detail::device_of<X>, detail::device_of<Rest>...>, SINTER_DIFFERENT_DEVICES);
   static_assert((detail::same_dtype<value_type_of<X>, value_type_of<Rest>> && ...),
                 "einsum takes operands of one dtype: convert one with cast<T>(x)");
-  using D = typename detail::JoinAll<detail::deduced_device<X>, detail::deduced_device<Rest>...>::type;
+  using D = typename detail::CommonDeviceOf<detail::deduced_device<X>, detail::deduced_device<Rest>...>::type;
   return Lazy<detail::deduced_element<X>, D>(
       detail::einsum_of(equation, detail::in_memory(x), detail::in_memory(rest)...));
 }

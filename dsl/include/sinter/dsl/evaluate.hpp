@@ -111,8 +111,8 @@ void prepare(E&&... e) {
   detail::evaluate_all(results, jit::Mode::Prepare, lift(std::forward<E>(e))...);
 }
 
-/// The same in the background, different kernels in parallel; an evaluation in the meantime waits for those it needs.
-/// The call itself throws what can be checked without compiling (ShapeError, DeviceError, DtypeError) and then returns
+/// Prepares in the background, different kernels in parallel; an evaluation in the meantime waits for those it needs.
+/// The call itself throws what can be checked without compiling (ShapeError, DeviceError, DTypeError) and then returns
 /// no future; the future throws the rest (CompileError, CudaError). It may be discarded.
 template <expression... E>
 [[nodiscard]] std::future<void> prepare_async(E&&... e) {
@@ -166,7 +166,7 @@ Shape shape_of(E&& e) {
 /// Prints as PyTorch does; evaluates an expression first.
 template <expression E>
 std::ostream& operator<<(std::ostream& out, const E& e) {
-  if constexpr (!detail::is_reported<E>) {
+  if constexpr (!detail::is_error<E>) {
     const Tensor value(e);
     detail::print(out, value.impl());
   }

@@ -45,7 +45,7 @@ V* append(V* to, const V* from, std::size_t count) noexcept {
   if (count > 0) std::memcpy(to, from, count * sizeof(V));
   return to + count;
 }
-struct Joined {};
+struct FromOperands {};
 
 /// The element type of an expression whose error has already been reported.
 struct Unknown {};
@@ -112,7 +112,7 @@ class [[nodiscard]] Expression : public detail::On<D>,
   }
   /// Joins operands in order, taking over their leaves.
   template <class... E>
-  explicit Expression(detail::Joined, E&... operands) noexcept {
+  explicit Expression(detail::FromOperands, E&... operands) noexcept {
     [[maybe_unused]] runtime::TensorImpl** leaf = value.leaves;
     [[maybe_unused]] jit::Scalar* scalar = value.scalars;
     ((operands.value.owns = false, leaf = detail::append(leaf, operands.value.leaves, E::leaf_count),
@@ -130,7 +130,7 @@ template <class T, class D>
 using LeafExpression = Expression<T, D, Leaf<T>, 1, 0, leaf_bytes>;
 
 /// The type of an expression with mixed devices after its error: it fits everywhere, so nothing else is reported.
-using Reported = Expression<Unknown, Mismatch, Leaf<AnyType>, 0, 0, leaf_bytes>;
+using ErrorExpression = Expression<Unknown, ErrorDevice, Leaf<AnyType>, 0, 0, leaf_bytes>;
 
 }  // namespace detail
 

@@ -8,12 +8,12 @@
 namespace sinter::inline v1 {
 
 /// Reads a .npy file with dtype T. The name is a string or a std::filesystem::path. Throws FormatError if the file
-/// cannot be read or is malformed, DtypeError if it holds another dtype.
+/// cannot be read or is malformed, DTypeError if it holds another dtype.
 template <element T, device_argument D = Cpu>
 Tensor<T, device_type_of<D>> load_npy(const detail::FileName& name, const D& device = {}) {
   return Tensor<T, device_type_of<D>>(detail::load_npy(name, Device(device), dtype_of<T>));
 }
-/// Reads a .npy file with its own dtype. Throws FormatError, DtypeError if Sinter lacks that dtype.
+/// Reads a .npy file with its own dtype. Throws FormatError, DTypeError if Sinter lacks that dtype.
 inline AnyTensor load_npy(const detail::FileName& name, Device device = {}) {
   return AnyTensor(detail::load_npy(name, device));
 }

@@ -48,15 +48,15 @@ Tensor<T, Cpu> from_blob(T* data, const Shape& shape, Owner owner = {}) {
   return Tensor<T, Cpu>(detail::borrow("from_blob", {reinterpret_cast<std::byte*>(data)}, dtype_of<T>, shape, {},
                                        detail::owner_of(data, std::move(owner))));
 }
-/// The same with strides, in elements: `data` is the element whose indices are all 0; with negative strides, other
-/// elements precede it. Elements that share memory may be read but not written.
+/// A tensor over existing memory with these strides, in elements: `data` is the element whose indices are all 0; with
+/// negative strides, other elements precede it. Elements that share memory may be read but not written.
 template <element T, class Owner = std::nullptr_t>
 Tensor<T, Cpu> from_blob(T* data, const Shape& shape, const Shape& strides, Owner owner = {}) {
   return Tensor<T, Cpu>(detail::borrow("from_blob", {reinterpret_cast<std::byte*>(data)}, dtype_of<T>, shape, strides,
                                        detail::owner_of(data, std::move(owner))));
 }
 
-/// The same for a span, as one axis or with a shape. Throws ShapeError if elements are outside the span.
+/// A tensor over a span's memory, as one axis or with a shape. Throws ShapeError if elements are outside the span.
 template <element T, std::size_t N, class Owner = std::nullptr_t>
 Tensor<T, Cpu> from_span(std::span<T, N> values, const Shape& shape, const std::optional<Shape>& strides = {},
                          Owner owner = {}) {

@@ -37,7 +37,7 @@ class function {
     if constexpr (detail::same_device<detail::device_of<A>...>)
       return call(std::tuple<>(), std::forward<A>(operands)...);
     else
-      return detail::Reported();
+      return detail::ErrorExpression();
   }
 
  private:

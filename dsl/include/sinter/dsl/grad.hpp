@@ -12,11 +12,11 @@ namespace sinter::inline v1 {
 namespace unused {
 /// Throws Error.
 inline constexpr struct Error {
-  static constexpr jit::Unused kind = jit::Unused::Error;
+  static constexpr jit::UnusedInput kind = jit::UnusedInput::Error;
 } error;
 /// Its gradient is 0.
 inline constexpr struct Zeros {
-  static constexpr jit::Unused kind = jit::Unused::Zeros;
+  static constexpr jit::UnusedInput kind = jit::UnusedInput::Zeros;
 } zeros;
 }  // namespace unused
 
@@ -24,7 +24,7 @@ namespace detail {
 
 #define SINTER_GRADIENT_OF "gradients are of floats and complex numbers: convert with cast<float>(x)"
 #define SINTER_GRADIENT_VALUE "the gradient is taken of a tensor or expression: grad(loss, x)"
-#define SINTER_GRADIENT_BY "the gradient is taken by tensors: grad(loss, x, w)"
+#define SINTER_GRADIENT_BY "gradients are taken with respect to tensors: grad(loss, x, w)"
 
 template <class T>
 inline constexpr bool has_gradient = category(dtype_of<T>) >= Category::Float;
@@ -32,7 +32,7 @@ template <class T>
   requires(!element<T>)
 inline constexpr bool has_gradient<T> = true;  // known at run time
 
-/// What is known about a value and what its gradient is taken by.
+/// What is known about a value and what its gradient is taken with respect to.
 template <class E, class X>
 struct GradientCheck {
   static constexpr bool of_value = expression<E>, by_tensor = !expression<E> || !expression<X>;
@@ -40,7 +40,7 @@ struct GradientCheck {
 };
 template <expression E, class T, class D>
 struct GradientCheck<E, Tensor<T, D>> {
-  static constexpr bool of_value = true, by_tensor = true, reported = is_reported<E>;
+  static constexpr bool of_value = true, by_tensor = true, reported = is_error<E>;
   static constexpr bool devices = reported || same_device<device_of<E>, D>;
   static constexpr bool dtypes = reported || (has_gradient<value_type_of<E>> && has_gradient<T>);
 };
@@ -51,7 +51,7 @@ struct GradientCheck<E, unused::Error> : GradientCheck<E, E> {
 template <class E>
 struct GradientCheck<E, unused::Zeros> : GradientCheck<E, unused::Error> {};
 
-/// The same for all of them. Checked in the called function itself, so that an error message is one step deep.
+/// GradientCheck for all tensors. Checked in the called function itself, so that an error message is one step deep.
 template <class E, class... X>
 struct GradientChecks {
   static constexpr bool of_value = (GradientCheck<E, X>::of_value && ...);
@@ -78,25 +78,25 @@ inline std::tuple<> gradient_from(jit::LazyRef*&, unused::Error) { return {}; }
 inline std::tuple<> gradient_from(jit::LazyRef*&, unused::Zeros) { return {}; }
 
 template <class X>
-constexpr jit::Unused unused_among(jit::Unused otherwise, const X&) {
+constexpr jit::UnusedInput unused_among(jit::UnusedInput fallback, const X&) {
   if constexpr (is_unused<X>) return X::kind;
-  return otherwise;
+  return fallback;
 }
 template <class T, class D>
-void add_target(std::vector<TensorImpl*>& by, const Tensor<T, D>& x) {
-  by.push_back(&x.impl());
+void add_target(std::vector<TensorImpl*>& wrt, const Tensor<T, D>& x) {
+  wrt.push_back(&x.impl());
 }
 inline void add_target(std::vector<TensorImpl*>&, unused::Error) {}
 inline void add_target(std::vector<TensorImpl*>&, unused::Zeros) {}
 
-/// A tuple of the gradients by the tensors among x.
+/// A tuple of the gradients with respect to the tensors among x.
 template <class... X>
 auto gradients(const jit::LazyRef& value, const jit::LazyRef& seed, const X&... x) {
-  std::vector<TensorImpl*> by;
-  (add_target(by, x), ...);
-  jit::Unused kind = jit::Unused::Error;
+  std::vector<TensorImpl*> wrt;
+  (add_target(wrt, x), ...);
+  jit::UnusedInput kind = jit::UnusedInput::Error;
   ((kind = unused_among(kind, x)), ...);
-  std::vector<jit::LazyRef> found = jit::gradients(value, by, seed, kind);
+  std::vector<jit::LazyRef> found = jit::gradients(value, wrt, seed, kind);
   jit::LazyRef* next = found.data();
   return std::apply([](auto&&... parts) { return std::tuple_cat(std::move(parts)...); },
                     std::tuple<decltype(gradient_from(next, x))...>{gradient_from(next, x)...});
@@ -113,8 +113,8 @@ auto only_or_all(Tuple&& gradients) {
 
 }  // namespace detail
 
-/// The gradient of a value of one element by each of the tensors: an expression of the tensor's shape, dtype and
-/// device, or a tuple of them: auto [gx, gw] = grad(loss, x, w). Evaluate them together, and with the value:
+/// The gradient of a value of one element with respect to each of the tensors: an expression of the tensor's shape,
+/// dtype and device, or a tuple of them: auto [gx, gw] = grad(loss, x, w). Evaluate them together, and with the value:
 /// evaluate(loss, gx, gw) computes what they share once. They read the tensors when they are evaluated, and throw
 /// Error if one was written to since.
 ///
@@ -124,23 +124,23 @@ auto only_or_all(Tuple&& gradients) {
 /// an expression of gradients.
 ///
 /// Throws Error if the value has several elements, if it does not depend on a tensor (unless the last argument is
-/// unused::zeros), or if an operation on the way has no derivative; DtypeError, ShapeError, DeviceError.
+/// unused::zeros), or if an operation on the way has no derivative; DTypeError, ShapeError, DeviceError.
 template <class E, class... X>
-[[nodiscard]] auto grad(const E& value, const X&... by) {
+[[nodiscard]] auto grad(const E& value, const X&... wrt) {
   using Checks = detail::GradientChecks<E, X...>;
   static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
   static_assert(Checks::by_tensors, SINTER_GRADIENT_BY);
   static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);
   static_assert(Checks::dtypes, SINTER_GRADIENT_OF);
   if constexpr (Checks::ok)
-    return detail::only_or_all(detail::gradients(detail::lazy_node(value), {}, by...));
+    return detail::only_or_all(detail::gradients(detail::lazy_node(value), {}, wrt...));
   else
-    return detail::Reported();
+    return detail::ErrorExpression();
 }
 
 /// The value itself, as an expression, and its gradients: auto [loss, gx, gw] = value_and_grad(e, x, w).
 template <class E, class... X>
-[[nodiscard]] auto value_and_grad(const E& value, const X&... by) {
+[[nodiscard]] auto value_and_grad(const E& value, const X&... wrt) {
   using Checks = detail::GradientChecks<E, X...>;
   static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
   static_assert(Checks::by_tensors, SINTER_GRADIENT_BY);
@@ -148,16 +148,16 @@ template <class E, class... X>
   static_assert(Checks::dtypes, SINTER_GRADIENT_OF);
   if constexpr (Checks::ok) {
     const Lazy lazy(value);
-    return std::tuple_cat(std::tuple{lazy}, detail::gradients(lazy.node(), {}, by...));
+    return std::tuple_cat(std::tuple{lazy}, detail::gradients(lazy.node(), {}, wrt...));
   } else {
-    return detail::Reported();
+    return detail::ErrorExpression();
   }
 }
 
 /// The vector-Jacobian product: the gradients of sum(seed * value), where the seed, a tensor or expression of the
 /// value's dtype, or a number, broadcasts to its shape.
 template <class E, class S, class... X>
-[[nodiscard]] auto vjp(const E& value, const S& seed, const X&... by) {
+[[nodiscard]] auto vjp(const E& value, const S& seed, const X&... wrt) {
   using Checks = detail::GradientChecks<E, X...>;
   static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
   static_assert(Checks::by_tensors, SINTER_GRADIENT_BY);
@@ -167,15 +167,15 @@ template <class E, class S, class... X>
   static_assert(fits, "the seed has another dtype than the value: convert it with cast<T>(x)");
   if constexpr (fits && Checks::ok) {
     const jit::LazyRef of = detail::lazy_node(value);
-    return detail::only_or_all(detail::gradients(of, jit::lazy_cast(detail::lazy_node(seed), of->dtype()), by...));
+    return detail::only_or_all(detail::gradients(of, jit::lazy_cast(detail::lazy_node(seed), of->dtype()), wrt...));
   } else {
-    return detail::Reported();
+    return detail::ErrorExpression();
   }
 }
 
-/// The Jacobian-vector product: how the value changes along a direction, the derivative of value(x + t * tangent) by t
-/// at 0. An expression of the value's shape and dtype. The tangent, a tensor or expression of x's dtype, or a number,
-/// broadcasts to x's shape. For floats; several tensors' products add up.
+/// The Jacobian-vector product: how the value changes along a direction, the derivative of value(x + t * tangent) with
+/// respect to t at 0. An expression of the value's shape and dtype. The tangent, a tensor or expression of x's dtype,
+/// or a number, broadcasts to x's shape. For floats; several tensors' products add up.
 template <class E, class T, class D, class S>
 [[nodiscard]] auto jvp(const E& value, const Tensor<T, D>& x, const S& tangent) {
   using Checks = detail::GradientChecks<E, Tensor<T, D>>;
@@ -188,11 +188,12 @@ template <class E, class T, class D, class S>
     return Lazy<detail::deduced_element<E>, detail::deduced_device<E>>(
         jit::jvp(detail::lazy_node(value), x.impl(), detail::lazy_node(tangent)));
   else
-    return detail::Reported();
+    return detail::ErrorExpression();
 }
 
-/// The derivative of each element of the value by each element of x: a tensor of the value's shape followed by x's. It
-/// is evaluated row by row, one gradient for each element of the value. The Hessian is jacobian(grad(loss, x), x).
+/// The derivative of each element of the value with respect to each element of x: a tensor of the value's shape
+/// followed by x's. It is evaluated row by row, one gradient for each element of the value. The Hessian is
+/// jacobian(grad(loss, x), x).
 template <class E, class T, class D>
 [[nodiscard]] auto jacobian(const E& value, const Tensor<T, D>& x) {
   using Checks = detail::GradientChecks<E, Tensor<T, D>>;
@@ -202,7 +203,7 @@ template <class E, class T, class D>
   if constexpr (Checks::ok)
     return Tensor<T, D>(jit::jacobian(detail::lazy_node(value), x.impl()));
   else
-    return detail::Reported();
+    return detail::ErrorExpression();
 }
 
 /// The value, evaluated now. A gradient through it computes again what the value was computed from, instead of keeping
@@ -225,8 +226,8 @@ std::vector<jit::LazyRef> nodes_of(const Parts& parts) {
 }  // namespace detail
 
 /// A result with a derivative of its own: what was computed from the inputs by any means, custom code included, or what
-/// has a better derivative than its formula. `backward(gradient)` returns the gradients of sum(gradient * result) by
-/// the inputs, as expressions: one for one input, a std::tuple for several. The result is evaluated now.
+/// has a better derivative than its formula. `backward(gradient)` returns the gradients of sum(gradient * result) with
+/// respect to the inputs, as expressions: one for one input, a std::tuple for several. The result is evaluated now.
 ///
 ///     auto y = sn::custom_vjp(sn::round(x), [](const auto& g) { return g; }, x);  // straight through
 template <expression E, class F, expression... X>
@@ -242,13 +243,13 @@ template <expression E, class F, expression... X>
   return Result(detail::with_history(leaf, {detail::lazy_node(inputs)...}, pullback));
 }
 
-/// The gradients by tensors in a list, such as parameters.
+/// The gradients with respect to tensors in a list, such as parameters.
 template <class E, class T, class D>
-[[nodiscard]] std::vector<Lazy<T, D>> grad(const E& value, const std::vector<Tensor<T, D>>& by,
-                                           jit::Unused unused = jit::Unused::Error) {
+[[nodiscard]] std::vector<Lazy<T, D>> grad(const E& value, const std::vector<Tensor<T, D>>& wrt,
+                                           jit::UnusedInput unused = jit::UnusedInput::Error) {
   static_assert(detail::GradientChecks<E, Tensor<T, D>>::ok, SINTER_GRADIENT_OF);
   std::vector<runtime::TensorImpl*> targets;
-  for (const Tensor<T, D>& x : by) targets.push_back(&x.impl());
+  for (const Tensor<T, D>& x : wrt) targets.push_back(&x.impl());
   std::vector<Lazy<T, D>> gradients;
   for (jit::LazyRef& node : jit::gradients(detail::lazy_node(value), targets, {}, unused))
     gradients.emplace_back(std::move(node));

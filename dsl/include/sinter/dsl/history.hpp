@@ -11,9 +11,9 @@ namespace sinter::inline v1::detail {
 
 /// Whether the results of functions that evaluate are Lazy for an X: it is an expression that may have gradients.
 template <class X>
-inline constexpr bool keeps_history = !is_tensor<X> && !names_outside<X>;
+inline constexpr bool keeps_history = !is_tensor<X> && !has_free_names<X>;
 template <class X>
-  requires(!is_tensor<X> && !names_outside<X> && element<value_type_of<X>>)
+  requires(!is_tensor<X> && !has_free_names<X> && element<value_type_of<X>>)
 inline constexpr bool keeps_history<X> = category(dtype_of<value_type_of<X>>) >= Category::Float;
 
 /// A lazy leaf for a result of the inputs.
@@ -63,7 +63,7 @@ jit::LazyRef move_to(Device device, const jit::LazyRef& value);
 
 template <class E, class Target>
 auto moved(const E& e, const Target& device) {
-  if constexpr (is_reported<E>)
+  if constexpr (is_error<E>)
     return Tensor<AnyType>();
   else if constexpr (!keeps_history<E>)
     return tensor_from(e).to(device);

@@ -17,13 +17,13 @@ inline constexpr bool may_become =
   "x[mask] is a new tensor, and writing to it is lost: write to x with x.masked_fill_(mask, value), or with x.assign(" \
   "where(mask, x + y, x))"
 
-/// In-place operations. They throw ShapeError, DeviceError and DtypeError before anything is written.
+/// In-place operations. They throw ShapeError, DeviceError and DTypeError before anything is written.
 template <class Self>
 class InPlace {
  public:
   /// Writes the value into this array, broadcasting it; everything is read before anything is written. An expression
   /// must have the same dtype. A number is converted, and so is any value for an AnyTensor, unless its category is
-  /// higher. Throws ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
+  /// higher. Throws ShapeError, DeviceError, DTypeError, and Error for a number that the dtype cannot hold.
   template <class A>
     requires operand<A>
   Self& assign(A&& value) {
@@ -37,18 +37,18 @@ class InPlace {
     }
     return self();
   }
-  /// The same from any device and any dtype, like PyTorch's copy_, but a complex value for a real tensor is an error.
+  /// Copies from any device and any dtype, like PyTorch's copy_, but a complex value for a real tensor is an error.
   template <expression A>
   Self& copy_(A&& value) {
     static_assert(!loses_imaginary<value_type_of<A>, typename Self::value_type>, SINTER_LOSES_IMAGINARY);
-    if constexpr (!is_reported<A>) {
+    if constexpr (!is_error<A>) {
       const Tensor<value_type_of<A>, AnyDevice> from(std::forward<A>(value));
       jit::copy(self().impl(), from.impl());
     }
     return self();
   }
 
-  // In place: the result is converted to this tensor's dtype, whose category must not be lower (DtypeError).
+  // In place: the result is converted to this tensor's dtype, whose category must not be lower (DTypeError).
   template <class A>
     requires operand<A>
   Self& operator+=(A&& value) {
@@ -111,7 +111,7 @@ class InPlace {
   }
 
   /// Writes the value where a mask, broadcast to this shape, is true. The value's category must not be higher. Throws
-  /// ShapeError, DeviceError, DtypeError, and Error for a number that the dtype cannot hold.
+  /// ShapeError, DeviceError, DTypeError, and Error for a number that the dtype cannot hold.
   template <expression M, class A>
     requires operand<A>
   Self& masked_fill_(const M& mask, const A& value) {
@@ -171,7 +171,7 @@ class InPlace {
   Self& self() noexcept { return static_cast<Self&>(*this); }
   template <class A>
   Self& write(A&& value) {
-    if constexpr (!is_reported<A>) {
+    if constexpr (!is_error<A>) {
       static_assert(same_device<typename std::remove_cvref_t<A>::device_type, typename Self::device_type>,
                     SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef into = runtime::TensorRef::share(&self().impl());

@@ -5,8 +5,8 @@
 //
 // A source that is an expression is evaluated when the gather is written.
 #pragma once
-#include <sinter/dsl/facts.hpp>
 #include <sinter/dsl/history.hpp>
+#include <sinter/dsl/operand_info.hpp>
 
 namespace sinter::inline v1 {
 
@@ -20,23 +20,23 @@ struct Axis {
   int trailing = 0;         // axes of extent 1 to append to the indices; -1: remove their only axis
 };
 
-/// Throws IndexError for an axis that does not exist or is empty, ShapeError, DeviceError, DtypeError.
-Axis axis_of(Reading how, const TensorImpl& x, std::int64_t axis, const Facts& indices);
-Axis flat_axis(std::int64_t stride, const TensorImpl& x, const Facts& indices);
-Axis class_axis(std::int64_t classes, const Facts& indices);
+/// Throws IndexError for an axis that does not exist or is empty, ShapeError, DeviceError, DTypeError.
+Axis axis_of(GatherKind how, const TensorImpl& x, std::int64_t axis, const OperandInfo& indices);
+Axis flat_axis(std::int64_t stride, const TensorImpl& x, const OperandInfo& indices);
+Axis class_axis(std::int64_t classes, const OperandInfo& indices);
 /// A view with `count` axes of extent 1 appended; for -1 a view without the only axis, which has one element.
 TensorRef append_axes(TensorImpl& x, int count);
 
 template <class X, class I>
-struct ReadCheck {
+struct GatherCheck {
   static constexpr bool integers = false, devices = true, ok = false;
 };
 template <class X, expression I>
-struct ReadCheck<X, I> {
+struct GatherCheck<X, I> {
   using T = value_type_of<I>;
   static constexpr bool integers = !std::is_same_v<T, bool> && !floating_element<T>;
   static constexpr bool devices = same_device<device_of<X>, device_of<I>>;
-  static constexpr bool ok = integers && devices && !is_reported<X> && !is_reported<I>;
+  static constexpr bool ok = integers && devices && !is_error<X> && !is_error<I>;
 };
 
 template <class E>
@@ -68,20 +68,20 @@ auto positions_on(TensorRef positions) {
 template <class T, class D, class O>
 auto load(const Tensor<T, D>& x, O&& offset) {
   using Offset = std::remove_cvref_t<O>;
-  using Joint = join<D, typename Offset::device_type>;
+  using Joint = common_device<D, typename Offset::device_type>;
   if constexpr (is_lazy<Offset>) {
     return Lazy<T, Joint>(jit::lazy_load(x.impl(), offset.node()));
   } else {
     using Result = Expression<T, Joint, Load<T, typename Offset::tree>, 1 + Offset::leaf_count, Offset::scalar_count,
                               Offset::byte_count + load_bytes>;
     LeafExpression<T, D> array = x.leaf();
-    return Result(Joined{}, array, offset);
+    return Result(FromOperands{}, array, offset);
   }
 }
 
 template <class T, class D, class O>
 auto load(const Lazy<T, D>& x, O&& offset) {
-  using Joint = join<D, typename std::remove_cvref_t<O>::device_type>;
+  using Joint = common_device<D, typename std::remove_cvref_t<O>::device_type>;
   return Lazy<T, Joint>(jit::lazy_load(x.node(), lazy_node(offset)));
 }
 template <class T, class D, class O>
@@ -90,16 +90,16 @@ auto load(const Evaluated<T, D>& x, O&& offset) {
 }
 
 template <class X, class I>
-auto read_along(Reading how, const X& x, std::int64_t axis, I&& indices) {
-  if constexpr (ReadCheck<X, I>::ok) {
+auto gather_along(GatherKind how, const X& x, std::int64_t axis, I&& indices) {
+  if constexpr (GatherCheck<X, I>::ok) {
     decltype(auto) source = in_memory(x);
     auto&& lifted = lift(std::forward<I>(indices));
-    const Axis along = axis_of(how, source.impl(), axis, facts_of(lifted));
+    const Axis along = axis_of(how, source.impl(), axis, info_of(lifted));
     auto offset =
         apply<Op::axis_offset>(as_int64(with_trailing_axes(lifted, along.trailing)), along.extent, along.stride);
     return load(source, apply<Op::add>(std::move(offset), positions_on<device_of<X>>(along.others)));
   } else {
-    return Reported();
+    return ErrorExpression();
   }
 }
 
@@ -107,9 +107,9 @@ auto read_along(Reading how, const X& x, std::int64_t axis, I&& indices) {
 template <class T, class D>
 Lazy<T, D> elements_at(const Evaluated<T, D>& x, std::int64_t axis, const Tensor<std::int64_t, D>& positions) {
   const bool lacks_axis = positions.impl().ndim() < x.impl().ndim();
-  if (!lacks_axis) return read_along(Reading::Gather, x.leaf, axis, positions);
+  if (!lacks_axis) return gather_along(GatherKind::Gather, x.leaf, axis, positions);
   const std::int64_t at = axis < 0 ? axis + x.impl().ndim() : axis;
-  return read_along(Reading::Gather, x.leaf, axis, positions.unsqueeze(at)).squeeze(at);
+  return gather_along(GatherKind::Gather, x.leaf, axis, positions.unsqueeze(at)).squeeze(at);
 }
 
 /// Elements between consecutive ones of a tensor in one dimension.
@@ -123,14 +123,14 @@ std::int64_t flat_stride(const X& flat) {
 
 template <class X, class I>
 auto read_flat(const X& x, I&& indices) {
-  if constexpr (ReadCheck<X, I>::ok) {
+  if constexpr (GatherCheck<X, I>::ok) {
     decltype(auto) source = in_memory(x);
     const auto flat = source.reshape(Shape(source.impl().numel));
     auto&& lifted = lift(std::forward<I>(indices));
-    const Axis along = flat_axis(flat_stride(flat), source.impl(), facts_of(lifted));
+    const Axis along = flat_axis(flat_stride(flat), source.impl(), info_of(lifted));
     return load(flat, apply<Op::axis_offset>(as_int64(lifted), along.extent, along.stride));
   } else {
-    return Reported();
+    return ErrorExpression();
   }
 }
 
@@ -156,7 +156,7 @@ auto fill_where(const X& x, M&& mask, V&& value) {
   using Check = FillCheck<X, M, V>;
   const Function<Op::where> where{};
   if constexpr (!Check::ok)
-    return Reported();
+    return ErrorExpression();
   else if constexpr (Check::known && expression<V>)
     return where(std::forward<M>(mask), apply_cast<value_type_of<X>>(std::forward<V>(value)), x);
   else
@@ -166,13 +166,13 @@ auto fill_where(const X& x, M&& mask, V&& value) {
 /// Whether each id equals each class.
 template <class I>
 auto classes_of(I&& ids, std::int64_t classes) {
-  if constexpr (ReadCheck<I, I>::ok) {
+  if constexpr (GatherCheck<I, I>::ok) {
     auto&& lifted = lift(std::forward<I>(ids));
-    const Axis axis = class_axis(classes, facts_of(lifted));
+    const Axis axis = class_axis(classes, info_of(lifted));
     auto checked = apply<Op::class_index>(as_int64(with_trailing_axes(lifted, 1)), classes);
     return apply<Op::eq>(std::move(checked), positions_on<device_of<I>>(axis.others));
   } else {
-    return Reported();
+    return ErrorExpression();
   }
 }
 
@@ -182,8 +182,8 @@ auto classes_of(I&& ids, std::int64_t classes) {
 /// positions in an x without elements.
 template <expression X, class I>
 auto take(const X& x, I&& positions) {
-  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
-  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  static_assert(detail::GatherCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::GatherCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
   return detail::read_flat(x, std::forward<I>(positions));
 }
 
@@ -191,9 +191,9 @@ auto take(const X& x, I&& positions) {
 /// axis's. A 0-d x has one position and gives a 0-d result. Throws IndexError, ShapeError.
 template <expression X, class I>
 auto index_select(const X& x, detail::Index axis, I&& positions) {
-  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
-  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
-  return detail::read_along(detail::Reading::Select, x, axis, std::forward<I>(positions));
+  static_assert(detail::GatherCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::GatherCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::gather_along(detail::GatherKind::Select, x, axis, std::forward<I>(positions));
 }
 
 /// out[i][j] = x[positions[i][j]][j] for axis 0, and so on. `positions` has x's number of dims and, along the other
@@ -201,33 +201,33 @@ auto index_select(const X& x, detail::Index axis, I&& positions) {
 /// IndexError, ShapeError.
 template <expression X, class I>
 auto gather(const X& x, detail::Index axis, I&& positions) {
-  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
-  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
-  return detail::read_along(detail::Reading::Gather, x, axis, std::forward<I>(positions));
+  static_assert(detail::GatherCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::GatherCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::gather_along(detail::GatherKind::Gather, x, axis, std::forward<I>(positions));
 }
 
-/// The same, after x and `positions` are broadcast against each other along the other axes.
+/// As gather, after x and `positions` are broadcast against each other along the other axes.
 template <expression X, class I>
 auto take_along_dim(const X& x, I&& positions, detail::Index axis) {
-  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
-  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
-  return detail::read_along(detail::Reading::TakeAlongDim, x, axis, std::forward<I>(positions));
+  static_assert(detail::GatherCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::GatherCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::gather_along(detail::GatherKind::TakeAlongDim, x, axis, std::forward<I>(positions));
 }
 
 /// The rows of a matrix selected by `ids`. Shape: that of `ids`, then the columns. Throws ShapeError, IndexError.
 template <expression X, class I>
 auto embedding(const X& weight, I&& ids) {
-  static_assert(detail::ReadCheck<X, I>::integers, SINTER_NO_INDICES);
-  static_assert(detail::ReadCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
-  return detail::read_along(detail::Reading::Embedding, weight, 0, std::forward<I>(ids));
+  static_assert(detail::GatherCheck<X, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::GatherCheck<X, I>::devices, SINTER_DIFFERENT_DEVICES);
+  return detail::gather_along(detail::GatherKind::Embedding, weight, 0, std::forward<I>(ids));
 }
 
 /// One-hot encoding as int64: 1 where the class equals the id, else 0. Shape: that of `ids`, then `classes`. Throws
 /// IndexError if `classes` is less than 1. An id outside the classes, including every negative one, is an IndexError.
 template <class I>
 auto one_hot(I&& ids, detail::Index classes) {
-  static_assert(detail::ReadCheck<I, I>::integers, SINTER_NO_INDICES);
-  static_assert(detail::ReadCheck<I, I>::devices, SINTER_DIFFERENT_DEVICES);
+  static_assert(detail::GatherCheck<I, I>::integers, SINTER_NO_INDICES);
+  static_assert(detail::GatherCheck<I, I>::devices, SINTER_DIFFERENT_DEVICES);
   return detail::apply_cast<std::int64_t>(detail::classes_of(std::forward<I>(ids), classes));
 }
 

@@ -11,7 +11,7 @@ namespace sinter::inline v1::detail {
 struct ExpressionTag;
 
 /// Which elements are read by indices along an axis.
-enum class Reading : std::uint8_t {
+enum class GatherKind : std::uint8_t {
   Rows,          // x[i]: all of the other axes; the indices' axes come first
   Embedding,     // the same for a matrix
   Select,        // all of the other axes; the indices' axis, if any, replaces the axis
@@ -21,7 +21,7 @@ enum class Reading : std::uint8_t {
 
 /// Checks the types of a tensor and of indices, or of a mask and a value, at the user's call; defined in indexing.hpp.
 template <class X, class I>
-struct ReadCheck;
+struct GatherCheck;
 template <class X, class M, class V>
 struct FillCheck;
 #define SINTER_NO_INDICES                                                                                              \
@@ -38,27 +38,27 @@ class IndexingMethods {
   /// The elements at row-major positions. An x that is an expression or has no flat view is copied immediately.
   template <class I>
   auto take(I&& positions) const {
-    static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
-    static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
+    static_assert(GatherCheck<Self, I>::integers, SINTER_NO_INDICES);
+    static_assert(GatherCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
     return read_flat(self(), std::forward<I>(positions));
   }
   template <class I>
   auto index_select(Index axis, I&& positions) const {
-    static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
-    static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
-    return read_along(Reading::Select, self(), axis, std::forward<I>(positions));
+    static_assert(GatherCheck<Self, I>::integers, SINTER_NO_INDICES);
+    static_assert(GatherCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
+    return gather_along(GatherKind::Select, self(), axis, std::forward<I>(positions));
   }
   template <class I>
   auto gather(Index axis, I&& positions) const {
-    static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
-    static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
-    return read_along(Reading::Gather, self(), axis, std::forward<I>(positions));
+    static_assert(GatherCheck<Self, I>::integers, SINTER_NO_INDICES);
+    static_assert(GatherCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
+    return gather_along(GatherKind::Gather, self(), axis, std::forward<I>(positions));
   }
   template <class I>
   auto take_along_dim(I&& positions, Index axis) const {
-    static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
-    static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
-    return read_along(Reading::TakeAlongDim, self(), axis, std::forward<I>(positions));
+    static_assert(GatherCheck<Self, I>::integers, SINTER_NO_INDICES);
+    static_assert(GatherCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
+    return gather_along(GatherKind::TakeAlongDim, self(), axis, std::forward<I>(positions));
   }
   template <class M, class V>
   auto masked_fill(M&& mask, V&& value) const {

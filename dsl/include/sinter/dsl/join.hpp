@@ -83,14 +83,14 @@ struct PromotedElement<T...> {
 };
 template <class... E>
 using joined_tensor =
-    Tensor<typename PromotedElement<value_type_of<E>...>::type, typename JoinAll<device_of<E>...>::type>;
+    Tensor<typename PromotedElement<value_type_of<E>...>::type, typename CommonDeviceOf<device_of<E>...>::type>;
 /// A Lazy if gradients may flow to a part, else a tensor.
 template <class... E>
 using join_result = std::conditional_t<
     !(keeps_history<E> || ...), joined_tensor<E...>,
-    Lazy<typename PromotedElement<value_type_of<E>...>::type, typename JoinAll<device_of<E>...>::type>>;
+    Lazy<typename PromotedElement<value_type_of<E>...>::type, typename CommonDeviceOf<device_of<E>...>::type>>;
 
-/// The gradients by the parts.
+/// The gradients with respect to the parts.
 std::vector<jit::LazyRef> parts_of_gradient(const jit::LazyRef& gradient, const JoinLayout& layout,
                                             std::span<const Shape> parts);
 
@@ -168,7 +168,7 @@ Tensor<T, D> cat(std::initializer_list<Tensor<T, D>> parts, detail::Index axis =
   return cat(std::span(parts.begin(), parts.size()), axis);
 }
 template <class Braces = void>
-detail::Reported cat(std::initializer_list<detail::AnyPart>, detail::Index = 0) {
+detail::ErrorExpression cat(std::initializer_list<detail::AnyPart>, detail::Index = 0) {
   static_assert(!std::is_void_v<Braces>, SINTER_LIST_OF_PARTS);
   return {};
 }
@@ -202,7 +202,7 @@ Tensor<T, D> stack(std::initializer_list<Tensor<T, D>> parts, detail::Index axis
   return stack(std::span(parts.begin(), parts.size()), axis);
 }
 template <class Braces = void>
-detail::Reported stack(std::initializer_list<detail::AnyPart>, detail::Index = 0) {
+detail::ErrorExpression stack(std::initializer_list<detail::AnyPart>, detail::Index = 0) {
   static_assert(!std::is_void_v<Braces>, SINTER_LIST_OF_PARTS);
   return {};
 }

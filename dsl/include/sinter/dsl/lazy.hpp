@@ -62,7 +62,7 @@ jit::LazyRef lazy_node(const A& operand) {
     jit::Scalar value;
     value.bits = A::bits;
     return jit::lazy(value, A::category);
-  } else if constexpr (is_reported<A>) {
+  } else if constexpr (is_error<A>) {
     return {};
   } else {
     auto&& e = lift(operand);
@@ -77,7 +77,7 @@ auto apply_lazy(const A&... operands) {
   static_assert(Types::ok || Types::refuses_complex,
                 "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
   static_assert(!is_ordering<op> || (!is_compared<lifted<const A&>> && ...), SINTER_CHAINED_COMPARISON);
-  using D = typename JoinAll<typename lifted<const A&>::device_type...>::type;
+  using D = typename CommonDeviceOf<typename lifted<const A&>::device_type...>::type;
   const jit::LazyRef nodes[] = {lazy_node(operands)...};
   return Lazy<typename Types::type, D>(jit::lazy(op, nodes));
 }
@@ -86,7 +86,7 @@ template <Op op, class... A>
 auto reduce_lazy(jit::ReduceAxes along, const A&... operands) {
   using Types = ResultType<op, typename lifted<const A&>::value_type...>;
   const jit::LazyRef nodes[] = {lazy_node(operands)...};
-  return Lazy<typename Types::type, typename JoinAll<typename lifted<const A&>::device_type...>::type>(
+  return Lazy<typename Types::type, typename CommonDeviceOf<typename lifted<const A&>::device_type...>::type>(
       jit::lazy(op, nodes, along));
 }
 
@@ -128,7 +128,7 @@ Lazy<T, D> view_of_result(const Lazy<T, D>& e, const TensorRef& result, const Te
 }
 template <class T, class D, class F>
 Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
-  const jit::Recorded graph = jit::copyable(e.node());
+  const jit::Recorded graph = jit::record_for_copy(e.node());
   if (!has_reshaping(graph)) {
     const std::vector<TensorImpl*> leaves = elementwise_leaves(graph);
     const std::vector<TensorRef> views = views_of_leaves(leaves, result_shape(graph), view);
@@ -139,7 +139,7 @@ Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
 }
 template <class T, class D, class F>
 std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, F view) {
-  const jit::Recorded graph = jit::copyable(e.node());
+  const jit::Recorded graph = jit::record_for_copy(e.node());
   std::vector<Lazy<T, D>> parts;
   if (has_reshaping(graph)) {
     const TensorRef result = evaluate_one(e);

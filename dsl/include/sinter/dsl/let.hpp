@@ -30,10 +30,11 @@ auto let(E&& value, F&& body) {
       static_assert(!detail::is_lazy<B>,
                     "the body of let returns a Lazy: make the value a Lazy as well, which computes equal parts once");
     } else {
-      using Result = Expression<typename B::value_type, detail::join<typename V::device_type, typename B::device_type>,
-                                detail::Let<Name, typename V::tree, typename B::tree>, V::leaf_count + B::leaf_count,
-                                V::scalar_count + B::scalar_count, V::byte_count + B::byte_count + detail::let_bytes>;
-      return Result(detail::Joined{}, v, b);
+      using Result =
+          Expression<typename B::value_type, detail::common_device<typename V::device_type, typename B::device_type>,
+                     detail::Let<Name, typename V::tree, typename B::tree>, V::leaf_count + B::leaf_count,
+                     V::scalar_count + B::scalar_count, V::byte_count + B::byte_count + detail::let_bytes>;
+      return Result(detail::FromOperands{}, v, b);
     }
   }
 }

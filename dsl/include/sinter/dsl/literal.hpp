@@ -130,7 +130,7 @@ auto tensor(const R& values, const Shape& shape, const D& device = {}) {
   if (static_cast<std::int64_t>(given) != shape.numel()) detail::throw_wrong_count(given, shape);
   return flat.on(shape, device);
 }
-/// The same as one axis.
+/// A 1-d tensor of a range's numbers.
 template <class T = void, class R, device_argument D = Cpu>
   requires(detail::cpp_scalar<detail::range_number<R>> && !std::is_integral_v<D>)
 auto tensor(const R& values, const D& device = {}) {

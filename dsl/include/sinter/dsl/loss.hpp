@@ -51,26 +51,26 @@ concept loss_reduction =
 
 /// The reduction among a call's arguments, or `otherwise`.
 template <class Otherwise>
-constexpr Otherwise reduction_among(Otherwise otherwise) noexcept {
-  return otherwise;
+constexpr Otherwise reduction_among(Otherwise fallback) noexcept {
+  return fallback;
 }
 template <class Otherwise, class First, class... Rest>
-constexpr auto reduction_among(Otherwise otherwise, First first, Rest... rest) noexcept {
+constexpr auto reduction_among(Otherwise fallback, First first, Rest... rest) noexcept {
   if constexpr (loss_reduction<First>)
     return first;
   else
-    return reduction_among(otherwise, rest...);
+    return reduction_among(fallback, rest...);
 }
 template <class Wanted>
-constexpr Wanted option_among(Wanted otherwise) noexcept {
-  return otherwise;
+constexpr Wanted option_among(Wanted fallback) noexcept {
+  return fallback;
 }
 template <class Wanted, class First, class... Rest>
-constexpr Wanted option_among(Wanted otherwise, const First& first, const Rest&... rest) noexcept {
+constexpr Wanted option_among(Wanted fallback, const First& first, const Rest&... rest) noexcept {
   if constexpr (std::is_same_v<First, Wanted>)
     return first;
   else
-    return option_among(otherwise, rest...);
+    return option_among(fallback, rest...);
 }
 /// The value of an option with an operand, or None if it is not given.
 template <template <class> class Wanted>
@@ -100,7 +100,7 @@ inline constexpr bool is_given = !std::is_same_v<std::remove_cvref_t<A>, reducti
 
 template <class R, class E>
 auto reduced(R, const E& losses) {
-  if constexpr (is_reported<E> || std::is_same_v<R, reduction::None>)
+  if constexpr (is_error<E> || std::is_same_v<R, reduction::None>)
     return losses;
   else if constexpr (std::is_same_v<R, reduction::Mean>)
     return mean(losses);
@@ -115,8 +115,8 @@ template <class R, class X, class Y, class F>
 auto elementwise_loss(R kind, X&& x, Y&& y, F formula) {
   static_assert(same_device<device_of<X>, device_of<Y>>, SINTER_DIFFERENT_DEVICES);
   static_assert(may_be_float<value_type_of<X>> && may_be_float<value_type_of<Y>>, SINTER_LOSS_FLOATS);
-  if constexpr (!same_device<device_of<X>, device_of<Y>> || is_reported<X> || is_reported<Y>)
-    return Reported();
+  if constexpr (!same_device<device_of<X>, device_of<Y>> || is_error<X> || is_error<Y>)
+    return ErrorExpression();
   else
     return reduced(kind, function(formula)(std::forward<X>(x), std::forward<Y>(y)));
 }
@@ -130,10 +130,10 @@ struct Classes {
   TensorRef positions;  // the class numbers, in that shape
 };
 /// Throws ShapeError if a target of classes does not have the scores' shape without the classes axis, or one of
-/// probabilities does not have the scores' shape; DtypeError, DeviceError.
-Classes classes_among(const char* what, const Facts& scores, const Facts& target, bool is_class);
+/// probabilities does not have the scores' shape; DTypeError, DeviceError.
+Classes classes_among(const char* what, const OperandInfo& scores, const OperandInfo& target, bool is_class);
 /// Throws ShapeError unless the weight is one number for each class.
-void check_class_weight(const char* what, const Facts& scores, const Facts& weight, std::int64_t classes);
+void check_class_weight(const char* what, const OperandInfo& scores, const OperandInfo& weight, std::int64_t classes);
 double checked_smoothing(double smoothing);
 void check_positive(const char* what, const char* argument, double value);
 void check_not_negative(const char* what, const char* argument, double value);
@@ -141,16 +141,16 @@ void check_not_negative(const char* what, const char* argument, double value);
 /// Accepts None.
 template <class X, class W>
 void check_weight_of(const char* what, const X& x, const W& weight, const Classes& classes) {
-  if constexpr (is_given<W>) check_class_weight(what, facts_of(lift(x)), facts_of(lift(weight)), classes.count);
+  if constexpr (is_given<W>) check_class_weight(what, info_of(lift(x)), info_of(lift(weight)), classes.count);
 }
 
 template <class X, class Y>
 struct ClassLossCheck {
   static_assert(may_be_float<value_type_of<X>>, SINTER_LOSS_FLOATS);
   static_assert(
-      !names_outside<lifted<X>> && !names_outside<lifted<Y>>,
+      !has_free_names<lifted<X>> && !has_free_names<lifted<Y>>,
       "the shape of an operand of let or function is not known inside the body: take the loss of classes outside");
-  static constexpr bool ok = same_device<device_of<X>, device_of<Y>> && !is_reported<X> && !is_reported<Y>;
+  static constexpr bool ok = same_device<device_of<X>, device_of<Y>> && !is_error<X> && !is_error<Y>;
 };
 
 /// A target of classes, with the options that apply to it.
@@ -223,7 +223,7 @@ template <class X, class T, class W, class R>
 auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R kind, std::int64_t ignored,
                               double smoothing, auto smooths) {
   using D = device_of<X>;
-  const Classes classes = classes_among("cross_entropy", facts_of(lift(x)), facts_of(lift(target)), true);
+  const Classes classes = classes_among("cross_entropy", info_of(lift(x)), info_of(lift(target)), true);
   check_weight_of("cross_entropy", x, weight, classes);
   const ClassTarget<T, W> to(classes, target, weight, ignored);
   const auto loss = with_shifted(classes.along, [&](const auto& logits, const auto& shifted, auto log_sum) {
@@ -249,7 +249,7 @@ auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R ki
 /// For a target with a probability per class.
 template <class X, class T, class W, class R>
 auto cross_entropy_of_probabilities(const X& x, const T& target, const W& weight, R kind, double smoothing) {
-  const Classes classes = classes_among("cross_entropy", facts_of(lift(x)), facts_of(lift(target)), false);
+  const Classes classes = classes_among("cross_entropy", info_of(lift(x)), info_of(lift(target)), false);
   check_weight_of("cross_entropy", x, weight, classes);
   const auto loss = with_shifted(classes.along, [&](const auto&, const auto& shifted, auto log_sum) {
     const auto smooth = target * (1 - smoothing) + smoothing / static_cast<double>(classes.count);
@@ -314,8 +314,8 @@ auto binary_cross_entropy(P&& p, Y&& y, const Options&... options) {
       return losses;
   });
 }
-/// The same for p = sigmoid(x), without its rounding. Options: loss::weight(w); loss::pos_weight(w), which multiplies
-/// the positive targets' terms; and a reduction.
+/// The binary cross entropy of p = sigmoid(x), without its rounding. Options: loss::weight(w); loss::pos_weight(w),
+/// which multiplies the positive targets' terms; and a reduction.
 template <expression X, expression Y, class... Options>
 auto binary_cross_entropy_with_logits(X&& x, Y&& y, const Options&... options) {
   static_assert(((detail::is_probability_option<Options> || detail::is_option<Options, loss::pos_weight>) && ...),
@@ -342,7 +342,7 @@ auto binary_cross_entropy_with_logits(X&& x, Y&& y, const Options&... options) {
 /// (rows, ...) or () and holds classes as integers. Options: loss::weight(w), one number per class;
 /// loss::ignore_index(i), -100 by default; and a reduction, whose mean is weighted and taken over the rows that are not
 /// ignored. A class out of range is an IndexError, on evaluation or at the next synchronization with the GPU. Throws
-/// ShapeError, DtypeError.
+/// ShapeError, DTypeError.
 template <expression X, expression T, class... Options>
 auto nll_loss(const X& x, const T& target, const Options&... options) {
   static_assert(detail::same_device<detail::device_of<X>, detail::device_of<T>>, SINTER_DIFFERENT_DEVICES);
@@ -353,8 +353,8 @@ auto nll_loss(const X& x, const T& target, const Options&... options) {
     using D = detail::device_of<X>;
     const auto weight = detail::operand_among<loss::weight>(options...);
     const auto ignored = detail::option_among(loss::ignore_index(-100), options...).value;
-    const detail::Classes classes = detail::classes_among("nll_loss", detail::facts_of(detail::lift(x)),
-                                                          detail::facts_of(detail::lift(target)), true);
+    const detail::Classes classes = detail::classes_among("nll_loss", detail::info_of(detail::lift(x)),
+                                                          detail::info_of(detail::lift(target)), true);
     detail::check_weight_of("nll_loss", x, weight, classes);
     const detail::ClassTarget<T, std::remove_const_t<decltype(weight)>> to(classes, target, weight, ignored);
     const auto hit = detail::apply_along<Op::sum>(classes.along, where(to.template is_hit<D>(), -x, 0));
@@ -364,7 +364,7 @@ auto nll_loss(const X& x, const T& target, const Options&... options) {
     else
       return to.template reduced<D>(kind, hit);
   } else {
-    return detail::Reported();
+    return detail::ErrorExpression();
   }
 }
 
@@ -388,7 +388,7 @@ auto cross_entropy(const X& x, const T& target, const Options&... options) {
           x, target, weight, kind, detail::option_among(loss::ignore_index(-100), options...).value, smoothing,
           std::bool_constant<(std::is_same_v<Options, loss::label_smoothing> || ...)>());
   } else {
-    return detail::Reported();
+    return detail::ErrorExpression();
   }
 }
 

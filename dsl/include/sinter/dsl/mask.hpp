@@ -26,7 +26,7 @@ inline constexpr bool is_mask = same_dtype<bool, value_type_of<M>> || std::is_sa
 template <class X>
 auto true_positions(const X& x) {
   using Result = Tensor<std::int64_t, deduced_device<X>>;
-  if constexpr (is_reported<X>)
+  if constexpr (is_error<X>)
     return Result();
   else if constexpr (std::is_same_v<value_type_of<X>, bool>)
     return Result(jit::nonzero(*array_of(x)));
@@ -38,7 +38,7 @@ template <class X, class M>
 auto selected(const X& x, const M& mask) {
   static_assert(same_device<device_of<X>, device_of<M>>, SINTER_DIFFERENT_DEVICES);
   static_assert(is_mask<M>, SINTER_NO_MASK);
-  if constexpr (!same_device<device_of<X>, device_of<M>> || is_reported<X> || is_reported<M> || !is_mask<M>) {
+  if constexpr (!same_device<device_of<X>, device_of<M>> || is_error<X> || is_error<M> || !is_mask<M>) {
     return Tensor<deduced_element<X>>();
   } else {
     TensorRef arrays[2];
@@ -46,14 +46,15 @@ auto selected(const X& x, const M& mask) {
       arrays[0] = array_of(x), arrays[1] = array_of(mask);
     else
       evaluate_all(arrays, jit::Mode::Fused, lift(x), lift(mask));
-    return Tensor<deduced_element<X>, join<device_of<X>, device_of<M>>>(jit::masked_select(*arrays[0], *arrays[1]));
+    return Tensor<deduced_element<X>, common_device<device_of<X>, device_of<M>>>(
+        jit::masked_select(*arrays[0], *arrays[1]));
   }
 }
 
 template <class X, class M>
 auto masked_parts(const X& x, const M& mask) -> const Tensor<deduced_element<X>, deduced_device<X>> {
   static_assert(same_device<device_of<X>, device_of<M>>, SINTER_DIFFERENT_DEVICES);
-  if constexpr (!same_device<device_of<X>, device_of<M>> || is_reported<X>)
+  if constexpr (!same_device<device_of<X>, device_of<M>> || is_error<X>)
     return {};
   else
     return Tensor<deduced_element<X>, deduced_device<X>>(jit::masked_parts(*array_of(x), *array_of(mask)));
@@ -69,7 +70,7 @@ auto nonzero(const X& x) {
 }
 
 /// The elements of x where the mask, of bools, is true, in row-major order of the shape that both broadcast to. Shape:
-/// (count,). Throws ShapeError, DeviceError, and DtypeError for a mask of another dtype.
+/// (count,). Throws ShapeError, DeviceError, and DTypeError for a mask of another dtype.
 template <expression X, expression M>
 auto masked_select(const X& x, const M& mask) {
   return detail::selected(x, mask);

@@ -7,7 +7,7 @@
 #pragma once
 #include <initializer_list>
 
-#include <sinter/dsl/facts.hpp>
+#include <sinter/dsl/operand_info.hpp>
 #include <sinter/dsl/operators.hpp>
 
 namespace sinter::inline v1 {
@@ -15,7 +15,7 @@ namespace sinter::inline v1 {
 namespace detail {
 
 /// Throws ShapeError if an operand has another number of axes.
-void check_ndims(std::string_view operation, const Facts& a, int ndim_of_a, const Facts& b, int ndim_of_b);
+void check_ndims(std::string_view operation, const OperandInfo& a, int ndim_of_a, const OperandInfo& b, int ndim_of_b);
 
 #define SINTER_MULTIPLIED "matrix products take two tensors or expressions: multiply by a number with *"
 #define SINTER_PRODUCT_DTYPES \
@@ -32,7 +32,7 @@ struct ProductCheck {
 };
 template <expression A, expression B>
 struct ProductCheck<A, B> {
-  static constexpr bool operands = true, reported = is_reported<A> || is_reported<B>;
+  static constexpr bool operands = true, reported = is_error<A> || is_error<B>;
   static constexpr bool dtypes = reported || ResultType<Op::matmul, value_type_of<A>, value_type_of<B>>::ok;
 };
 
@@ -43,7 +43,7 @@ auto MatMul::operator()(A&& a, B&& b) const {
   static_assert(same_device<device_of<A>, device_of<B>>, SINTER_DIFFERENT_DEVICES);
   static_assert(Check::dtypes, SINTER_PRODUCT_DTYPES);
   if constexpr (Check::reported || !Check::dtypes)
-    return Reported();
+    return ErrorExpression();
   else
     return apply<Op::matmul>(std::forward<A>(a), std::forward<B>(b));
 }
@@ -58,10 +58,10 @@ struct FixedNdimMatMul {
     if constexpr (ProductCheck<A, B>::reported) {
       return MatMul{}(std::forward<A>(a), std::forward<B>(b));
     } else {
-      constexpr bool are_known = !names_outside<lifted<A>> && !names_outside<lifted<B>>;
+      constexpr bool are_known = !has_free_names<lifted<A>> && !has_free_names<lifted<B>>;
       static_assert(are_known, SINTER_NDIM_OUTSIDE);
       if constexpr (!are_known) {
-        return Reported();
+        return ErrorExpression();
       } else {
         check(lift(a), lift(b));
         return MatMul{}(std::forward<A>(a), std::forward<B>(b));
@@ -73,7 +73,7 @@ struct FixedNdimMatMul {
   template <class A, class B>
   void check(const A& a, const B& b) const {
     if (operand_ndim(a) != ndim_of_a || operand_ndim(b) != ndim_of_b)
-      check_ndims(name, facts_of(a), ndim_of_a, facts_of(b), ndim_of_b);
+      check_ndims(name, info_of(a), ndim_of_a, info_of(b), ndim_of_b);
   }
 };
 
@@ -102,7 +102,7 @@ auto addmm(X&& x, A&& a, B&& b, Beta beta, Alpha alpha = 1) {
   return beta * std::forward<X>(x) + alpha * mm(std::forward<A>(a), std::forward<B>(b));
 }
 
-/// The same for batches: x broadcasts to (b, m, n).
+/// addmm for batches: x broadcasts to (b, m, n).
 template <class X, class A, class B>
 auto baddbmm(X&& x, A&& a, B&& b) {
   return std::forward<X>(x) + bmm(std::forward<A>(a), std::forward<B>(b));
@@ -116,8 +116,8 @@ auto baddbmm(X&& x, A&& a, B&& b, Beta beta, Alpha alpha = 1) {
 /// Throws ShapeError if an operand has another number of axes.
 template <expression A, expression B>
 auto outer(const A& a, const B& b) {
-  if constexpr (!detail::is_reported<A> && !detail::is_reported<B>)
-    detail::check_ndims("outer", detail::facts_of(detail::lift(a)), 1, detail::facts_of(detail::lift(b)), 1);
+  if constexpr (!detail::is_error<A> && !detail::is_error<B>)
+    detail::check_ndims("outer", detail::info_of(detail::lift(a)), 1, detail::info_of(detail::lift(b)), 1);
   return a.unsqueeze(1) * b.unsqueeze(0);
 }
 

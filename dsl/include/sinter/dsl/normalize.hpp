@@ -20,10 +20,10 @@ struct Infinity {
 template <class T>
 inline constexpr bool may_be_float = floating_element<T> || !element<T>;
 
-/// Throws DtypeError for integers in a tensor whose dtype is known only at run time.
-void check_floats(std::string_view operation, const Facts& x);
+/// Throws DTypeError for integers in a tensor whose dtype is known only at run time.
+void check_floats(std::string_view operation, const OperandInfo& x);
 /// Rejects complex numbers as well.
-void check_real_floats(std::string_view operation, const Facts& x);
+void check_real_floats(std::string_view operation, const OperandInfo& x);
 /// Throws Error for an order that needs its own formula: 0, infinities, NaN.
 double checked_order(double p);
 /// x's magnitudes, which are real for complex numbers too.
@@ -63,9 +63,9 @@ auto norm_along(jit::ReduceAxes along, const X& x, const P& p) {
 template <class P, class E>
 jit::ReduceAxes norm_axes(const E& e, const Axes& axes, KeepDim keep) {
   const jit::ReduceAxes along = along_of("norm", e, axes, keep);
-  if constexpr (!element<typename E::value_type> && !names_outside<E>) check_floats("norm", facts_of(e));
-  if constexpr ((std::is_same_v<P, Infinity<1>> || std::is_same_v<P, Infinity<-1>>) && !names_outside<E>)
-    if (operand_shape(e).numel() == 0) check_has_elements("norm", along, facts_of(e));
+  if constexpr (!element<typename E::value_type> && !has_free_names<E>) check_floats("norm", info_of(e));
+  if constexpr ((std::is_same_v<P, Infinity<1>> || std::is_same_v<P, Infinity<-1>>) && !has_free_names<E>)
+    if (operand_shape(e).numel() == 0) check_has_elements("norm", along, info_of(e));
   return along;
 }
 
@@ -76,8 +76,8 @@ struct Norm {
     static_assert(may_be_float<value_type_of<X>> || complex_element<value_type_of<X>>, SINTER_FLOATS);
     static_assert(!std::is_same_v<P, bool> && !std::is_same_v<P, KeepDim>,
                   "the order of the norm comes first: norm(x, 2_c, -1, keepdim)");
-    if constexpr (is_reported<X>) {
-      return Reported();
+    if constexpr (is_error<X>) {
+      return ErrorExpression();
     } else {
       auto&& e = lift(std::forward<X>(x));
       return norm_along(norm_axes<P>(e, axes, keep), e, p);
@@ -91,7 +91,7 @@ struct Norm {
 };
 
 /// The axes of `shape`, x's last ones. Throws ShapeError if x's last axes have another shape, or `shape` has no axes.
-jit::ReduceAxes normalized_axes(std::string_view operation, const Facts& x, const Shape& shape);
+jit::ReduceAxes normalized_axes(std::string_view operation, const OperandInfo& x, const Shape& shape);
 /// How a tensor (batch, channels, ...) is viewed as channel groups: (batch, groups, channels / groups, ...).
 struct Groups {
   Shape split;           // what the channels axis is split into
@@ -99,7 +99,7 @@ struct Groups {
   jit::ReduceAxes axes;  // the axes of one group
 };
 /// Throws ShapeError.
-Groups groups_of(const Facts& x, std::int64_t groups);
+Groups groups_of(const OperandInfo& x, std::int64_t groups);
 
 /// x shifted and scaled to mean 0 and variance 1 along the axes.
 template <class X>
@@ -130,21 +130,22 @@ auto with_norm_of_one(jit::ReduceAxes along, const V& v, const P& p, double eps)
   "the shape of an operand of let or function is not known inside the body: normalize it outside, and pass the " \
   "result in"
 
-/// Properties of an operand to normalize. Throws DtypeError.
+/// Properties of an operand to normalize. Throws DTypeError.
 template <class X>
-Facts normalizable(std::string_view operation, const X& x) {
+OperandInfo normalizable(std::string_view operation, const X& x) {
   static_assert(may_be_float<value_type_of<X>>, SINTER_FLOATS);
-  static_assert(!names_outside<lifted<const X&>>, SINTER_NORMALIZED_OUTSIDE);
-  const Facts facts = facts_of(lift(x));
+  static_assert(!has_free_names<lifted<const X&>>, SINTER_NORMALIZED_OUTSIDE);
+  const OperandInfo facts = info_of(lift(x));
   if constexpr (!element<value_type_of<X>>) check_real_floats(operation, facts);
   return facts;
 }
 
 /// Throws ShapeError if an operation's weight or bias does not have the shape it requires.
-void check_parameter(std::string_view operation, std::string_view called, const Facts& parameter, const Shape& shape);
+void check_parameter(std::string_view operation, std::string_view called, const OperandInfo& parameter,
+                     const Shape& shape);
 template <class W>
 void check_parameter(std::string_view operation, std::string_view called, const W& parameter, const Shape& shape) {
-  if constexpr (!names_outside<lifted<const W&>>) check_parameter(operation, called, facts_of(lift(parameter)), shape);
+  if constexpr (!has_free_names<lifted<const W&>>) check_parameter(operation, called, info_of(lift(parameter)), shape);
 }
 
 /// The distance from 1 to the next representable number.
@@ -183,14 +184,14 @@ auto cosine_similarity(X&& x, Y&& y, const detail::Axes& axes = 1, double eps = 
       return detail::apply_along<Op::sum>(
           along, detail::with_norm_of_one(along, a, two, eps) * detail::with_norm_of_one(along, b, two, eps));
     });
-    if constexpr (detail::names_outside<std::remove_cvref_t<decltype(product)>>) {
+    if constexpr (detail::has_free_names<std::remove_cvref_t<decltype(product)>>) {
       return similarity(x, y);
     } else {  // the norms are those of the broadcast operands
-      const Shape shape = detail::facts_of(product).shape;
+      const Shape shape = detail::info_of(product).shape;
       return similarity(x.expand(shape), y.expand(shape));
     }
   } else {
-    return detail::Reported();
+    return detail::ErrorExpression();
   }
 }
 
@@ -217,7 +218,7 @@ auto layer_norm(X&& x, const Shape& shape, W&& weight, B&& bias, double eps = 1e
 /// dtype. For floats. Throws ShapeError.
 template <expression X>
 auto rms_norm(X&& x, const Shape& shape, std::optional<double> eps = {}) {
-  const detail::Facts facts = detail::normalizable("rms_norm", x);
+  const detail::OperandInfo facts = detail::normalizable("rms_norm", x);
   const jit::ReduceAxes along = detail::normalized_axes("rms_norm", facts, shape);
   return detail::with_rms_of_one(along, std::forward<X>(x), eps ? *eps : detail::epsilon_of(facts.dtype));
 }

@@ -109,99 +109,99 @@ auto operator~(A&& a) {
 // Operands on different devices: only the devices are deduced, so the error message stays short.
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator+(const On<L>&, const On<R>&) {
+ErrorExpression operator+(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator-(const On<L>&, const On<R>&) {
+ErrorExpression operator-(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator*(const On<L>&, const On<R>&) {
+ErrorExpression operator*(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator/(const On<L>&, const On<R>&) {
+ErrorExpression operator/(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator%(const On<L>&, const On<R>&) {
+ErrorExpression operator%(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator&(const On<L>&, const On<R>&) {
+ErrorExpression operator&(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator|(const On<L>&, const On<R>&) {
+ErrorExpression operator|(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator^(const On<L>&, const On<R>&) {
+ErrorExpression operator^(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator<<(const On<L>&, const On<R>&) {
+ErrorExpression operator<<(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator>>(const On<L>&, const On<R>&) {
+ErrorExpression operator>>(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator==(const On<L>&, const On<R>&) {
+ErrorExpression operator==(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator!=(const On<L>&, const On<R>&) {
+ErrorExpression operator!=(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator<(const On<L>&, const On<R>&) {
+ErrorExpression operator<(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator<=(const On<L>&, const On<R>&) {
+ErrorExpression operator<=(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator>(const On<L>&, const On<R>&) {
+ErrorExpression operator>(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 template <class L, class R>
   requires different_devices<L, R>
-Reported operator>=(const On<L>&, const On<R>&) {
+ErrorExpression operator>=(const On<L>&, const On<R>&) {
   static_assert(same_device<L, R>, SINTER_DIFFERENT_DEVICES);
-  return Reported();
+  return ErrorExpression();
 }
 
 }  // namespace detail

@@ -35,19 +35,19 @@ class OrderMethods {
   }
   auto median() const {
     static_assert(has_order<Self>, SINTER_NO_ORDER);
-    return median_of_all(self(), jit::Nan::Wins);
+    return median_of_all(self(), jit::NanPolicy::Propagates);
   }
   auto median(Index axis, KeepDim keep = false) const {
     static_assert(has_order<Self>, SINTER_NO_ORDER);
-    return median_along(self(), axis, keep.keeps, jit::Nan::Wins);
+    return median_along(self(), axis, keep.keeps, jit::NanPolicy::Propagates);
   }
   auto nanmedian() const {
     static_assert(has_order<Self>, SINTER_NO_ORDER);
-    return median_of_all(self(), jit::Nan::Ignored);
+    return median_of_all(self(), jit::NanPolicy::Ignored);
   }
   auto nanmedian(Index axis, KeepDim keep = false) const {
     static_assert(has_order<Self>, SINTER_NO_ORDER);
-    return median_along(self(), axis, keep.keeps, jit::Nan::Ignored);
+    return median_along(self(), axis, keep.keeps, jit::NanPolicy::Ignored);
   }
 
   /// Scans; with T, the elements are converted to it first.

@@ -58,7 +58,7 @@ class ParsedExpression {
 
   /// The expression of these operands; unused operands are ignored. Like any Lazy, its oldest part is evaluated past
   /// jit::max_lazy_nodes operations. Throws ParseError for a name without an operand, an unknown function, and a
-  /// missing or extra argument; and what the operations throw (DtypeError, ShapeError, DeviceError, IndexError) with
+  /// missing or extra argument; and what the operations throw (DTypeError, ShapeError, DeviceError, IndexError) with
   /// its place in the text.
   Lazy<AnyType> operator()(std::span<const NamedOperand> operands) const;
   Lazy<AnyType> operator()(std::initializer_list<NamedOperand> operands) const {
@@ -99,7 +99,7 @@ std::vector<ArgumentType> parse_signature(std::string_view text);
 /// In the syntax of parse_signature.
 std::string to_string(const ArgumentType& argument);
 /// The values of a signature's symbols for these tensors, one tensor for each argument that is not a number. Throws
-/// DtypeError, and ShapeError if a tensor's axes or extents differ, or if two tensors give a symbol different values.
+/// DTypeError, and ShapeError if a tensor's axes or extents differ, or if two tensors give a symbol different values.
 std::map<std::string, std::int64_t> match(std::span<const ArgumentType> signature, std::span<const AnyTensor> tensors);
 
 }  // namespace sinter::inline v1

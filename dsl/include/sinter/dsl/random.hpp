@@ -31,10 +31,10 @@ Draw draw_like(std::string_view what, const E& e) {
   if constexpr (is_lazy<E>) {
     const jit::Recorded graph = evaluation_of(e);
     return has_reshaping(graph) ? draw(result_shape(graph), e.device()) : draw_over(what, elementwise_leaves(graph));
-  } else if constexpr (reshapes<E> && !NamesOutside<typename E::tree>::value) {
+  } else if constexpr (reshapes<E> && !HasFreeNames<typename E::tree>::value) {
     return draw(shape_from(e), e.value.leaves[0]->device);
   } else {
-    static_assert(!NamesOutside<typename E::tree>::value,
+    static_assert(!HasFreeNames<typename E::tree>::value,
                   "the shape of an operand of let or function is not known inside the body: draw the random numbers "
                   "outside, and pass them in");
     return draw_over(what, elementwise_leaves(e));

@@ -15,11 +15,11 @@ namespace detail {
 /// The axes as the mask of a ReduceAxes; false if one is out of range or repeated. A 0-d value counts as having one
 /// axis.
 bool find_axes(const Axes& axes, int ndim, std::uint8_t& mask) noexcept;
-/// The same if the number of dims is unknown. Throws IndexError.
+/// The mask of axes that are all counted from the end, where the number of dims is unknown. Throws IndexError.
 std::uint8_t axes_from_end(std::string_view operation, const Axes& axes);
-[[noreturn]] void throw_wrong_axes(std::string_view operation, const Axes& axes, const Facts& x);
+[[noreturn]] void throw_wrong_axes(std::string_view operation, const Axes& axes, const OperandInfo& x);
 /// Throws IndexError if the reduce axes have no elements.
-void check_has_elements(std::string_view operation, jit::ReduceAxes along, const Facts& x);
+void check_has_elements(std::string_view operation, jit::ReduceAxes along, const OperandInfo& x);
 
 constexpr bool needs_element(Op op) noexcept {
   return op == Op::amax || op == Op::amin || op == Op::argmax || op == Op::argmin;
@@ -29,18 +29,18 @@ constexpr bool needs_element(Op op) noexcept {
 template <class E>
 jit::ReduceAxes along_of(std::string_view operation, const E& e, const Axes& axes, KeepDim keep) {
   jit::ReduceAxes along{jit::ReduceAxes::all_axes, axes.keeps || keep.keeps};
-  if constexpr (names_outside<E>) {
+  if constexpr (has_free_names<E>) {
     if (!axes.all()) along.axes = axes_from_end(operation, axes);
   } else if (!axes.all() && !find_axes(axes, operand_ndim(e), along.axes)) {
-    throw_wrong_axes(operation, axes, facts_of(e));
+    throw_wrong_axes(operation, axes, info_of(e));
   }
   return along;
 }
 template <Op op, class E>
 jit::ReduceAxes along_of(const E& e, const Axes& axes, KeepDim keep) {
   const jit::ReduceAxes along = along_of(name(op), e, axes, keep);
-  if constexpr (needs_element(op) && !names_outside<E>)
-    if (operand_shape(e).numel() == 0) check_has_elements(name(op), along, facts_of(e));
+  if constexpr (needs_element(op) && !has_free_names<E>)
+    if (operand_shape(e).numel() == 0) check_has_elements(name(op), along, info_of(e));
   return along;
 }
 
@@ -57,8 +57,8 @@ template <Op op>
 template <class X>
 auto Reduces1<op>::operator()(X&& x, const Axes& axes, KeepDim keep) const {
   static_assert(expression<X>, SINTER_REDUCED);
-  if constexpr (is_reported<X>)
-    return Reported();
+  if constexpr (is_error<X>)
+    return ErrorExpression();
   else
     return reduce<op>(std::forward<X>(x), axes, keep);
 }
@@ -75,8 +75,8 @@ auto Reduces2<op>::operator()(X&& x, const Axes& axes, C correction, KeepDim kee
   static_assert(expression<X>, SINTER_REDUCED);
   static_assert(!std::is_same_v<C, bool>, "the correction is a number, 1 or 0, not a bool; keepdim keeps the axes");
   static_assert(std::is_same_v<C, bool> || !expression<C>, "the correction is a number");
-  if constexpr (is_reported<X>)
-    return Reported();
+  if constexpr (is_error<X>)
+    return ErrorExpression();
   else
     return reduce<op>(std::forward<X>(x), axes, keep, correction);
 }
@@ -85,8 +85,8 @@ template <Op op>
 template <class X>
 auto ShapePreserving1<op>::operator()(X&& x, const Axes& axes) const {
   static_assert(expression<X>, SINTER_REDUCED);
-  if constexpr (is_reported<X>)
-    return Reported();
+  if constexpr (is_error<X>)
+    return ErrorExpression();
   else
     return reduce<op>(std::forward<X>(x), axes, false);
 }
@@ -104,7 +104,7 @@ auto with_order(const E& x, F use) {
     return use(apply_cast<std::int32_t>(x));
   } else {
     if constexpr (!element<value_type_of<E>>)
-      if (facts_of(x).dtype == DType::Bool) return use(apply_cast<std::int32_t>(x));
+      if (info_of(x).dtype == DType::Bool) return use(apply_cast<std::int32_t>(x));
     return use(x);
   }
 }
@@ -118,8 +118,8 @@ template <Op value, Op position>
 template <class X>
 auto Extreme<value, position>::operator()(X&& x, const Axes& axes, KeepDim keep) const {
   static_assert(expression<X>, SINTER_REDUCED);
-  if constexpr (is_reported<X>) {
-    return Reported();
+  if constexpr (is_error<X>) {
+    return ErrorExpression();
   } else if constexpr (keeps_history<X>) {
     decltype(auto) source = in_memory(x);
     using T = Tensor<deduced_element<X>, deduced_device<X>>;
@@ -142,8 +142,8 @@ auto Extreme<value, position>::operator()(X&& x, const Axes& axes, KeepDim keep)
 template <class X>
 auto AMinMax::operator()(X&& x, const Axes& axes, KeepDim keep) const {
   static_assert(expression<X>, SINTER_REDUCED);
-  if constexpr (is_reported<X>) {
-    return Reported();
+  if constexpr (is_error<X>) {
+    return ErrorExpression();
   } else {
     auto&& e = lift(x);
     return evaluated_as<MinAndMax>(Reduces1<Op::amin>{}(e, axes, keep), Reduces1<Op::amax>{}(e, axes, keep));
@@ -160,8 +160,8 @@ template <class X, class C>
   requires(!std::is_same_v<C, KeepDim>)
 auto WithMean<deviation>::operator()(X&& x, const Axes& axes, C correction, KeepDim keep) const {
   static_assert(expression<X>, SINTER_REDUCED);
-  if constexpr (is_reported<X>) {
-    return Reported();
+  if constexpr (is_error<X>) {
+    return ErrorExpression();
   } else {
     auto&& e = lift(x);
     const auto deviations = Reduces2<deviation>{}(e, axes, correction, keep);

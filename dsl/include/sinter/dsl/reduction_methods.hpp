@@ -16,7 +16,7 @@ struct Reduces1 {
   template <class X>
   auto operator()(X&& x, const Axes& axes = {}, KeepDim keep = false) const;
 };
-/// The same with a second operand, a number: var(x, axes, correction, keepdim).
+/// A reduction with a second operand, a number: var(x, axes, correction, keepdim).
 template <Op op>
 struct Reduces2 {
   template <class X>

@@ -34,7 +34,7 @@ auto scanned(const X& x, std::int64_t axis, jit::Scan what) {
       return scanned<void>(apply_cast<T>(x), axis, what);
   } else {
     using Element = typename Accumulated<deduced_element<X>>::type;
-    if constexpr (is_reported<X>)
+    if constexpr (is_error<X>)
       return Tensor<Element, deduced_device<X>>();
     else if constexpr (keeps_history<X>)
       return Lazy<Element, deduced_device<X>>(scan_of(lazy_node(x), axis, what));
@@ -62,7 +62,7 @@ auto cumprod(const X& x, detail::Index axis) {
   return detail::scanned<T>(x, axis, jit::Scan::Prod);
 }
 
-/// log(sum(exp(...))) of the elements up to each one, without overflow. For floats; throws DtypeError.
+/// log(sum(exp(...))) of the elements up to each one, without overflow. For floats; throws DTypeError.
 template <expression X>
 auto logcumsumexp(const X& x, detail::Index axis) {
   return detail::scanned<void>(x, axis, jit::Scan::LogSumExp);

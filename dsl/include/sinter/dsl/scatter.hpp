@@ -98,7 +98,7 @@ void index_put(TensorImpl& x, std::span<const Source> indices, Source values, ji
 /// On a GPU the order is unspecified: a different value may win each time, sums of floats may differ in their last
 /// digits, and a complex128 result may combine the parts of two values.
 ///
-/// They throw ShapeError, DeviceError, DtypeError, and IndexError for an axis out of range. An index out of range is an
+/// They throw ShapeError, DeviceError, DTypeError, and IndexError for an axis out of range. An index out of range is an
 /// IndexError on the CPU, and nothing is written; on a GPU that index writes nothing, and the next synchronization with
 /// the GPU throws IndexError.
 template <class Self>
@@ -111,7 +111,7 @@ class Scatters {
     scatter("scatter_", x(), axis, index.source, source.source, jit::Write::Store);
     return self();
   }
-  /// The same, but adds to the old value. For bools: or.
+  /// As scatter_, but adds to the old value. For bools: or.
   Self& scatter_add_(Index axis, const IndexInto<Self>& index, const ValueInto<Self, true>& source) {
     scatter("scatter_add_", x(), axis, index.source, source.source, jit::Write::Add);
     return self();

@@ -38,18 +38,12 @@ std::vector<TensorRef> refs_of(const std::vector<Tensor<T, D>>& tensors) {
 
 /// Shards a tensor or expression over the mesh, in shards of ceil(extent / ranks) along a dim: 30 rows over 3
 /// devices are 10, 10, 10; 10 are 4, 4, 2; 2 are 1, 1, 0. Returns it unchanged if it is already sharded so; a tensor on
-/// another mesh or sharded along another dim is redistributed. If processes share the mesh, each must pass the same
+/// another mesh or sharded along another dim is resharded. If processes share the mesh, each must pass the same
 /// tensor.
 /// Throws IndexError for a dim out of range, OutOfMemory; Error if processes disagree.
 template <expression E>
 auto shard(const E& x, const Mesh& mesh, detail::Index dim = 0) {
   return Sharded<detail::deduced_element<E>>(detail::shard(detail::evaluated_source(x).impl(), mesh, dim));
-}
-
-/// Reshards a tensor that is on a mesh: along another dim, or on another mesh.
-template <expression E>
-auto redistribute(const E& x, const Mesh& mesh, detail::Index dim = 0) {
-  return shard(x, mesh, dim);
 }
 
 /// Replicates a tensor or expression: every rank of the mesh holds all of it.
@@ -67,7 +61,7 @@ auto gather(const E& x, const Target& device = {}) {
 
 /// Joins tensors that are already on the mesh's devices as shards of one, along dim 0: nothing is copied. If processes
 /// share the mesh, each passes the shards of its own ranks, and `rows` is the total extent of dim 0. Throws
-/// DeviceError, DtypeError, and ShapeError for a shard that differs from the shard that shard() would make.
+/// DeviceError, DTypeError, and ShapeError for a shard that differs from the shard that shard() would make.
 template <element_or_any T, class D>
 Sharded<T> from_shards(const std::vector<Tensor<T, D>>& shards, const Mesh& mesh) {
   return Sharded<T>(detail::from_shards(detail::refs_of(shards), mesh));

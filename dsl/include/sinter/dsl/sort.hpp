@@ -3,7 +3,7 @@
 // NaN is above every number, whatever its sign; -0 and 0 are equal. Equal elements keep the order of their positions,
 // in descending order too: every sort is stable, and results are the same on every device. Bools can be sorted too.
 //
-// They throw IndexError for an axis out of range, DtypeError for a complex AnyTensor, and what evaluation throws.
+// They throw IndexError for an axis out of range, DTypeError for a complex AnyTensor, and what evaluation throws.
 #pragma once
 #include <utility>
 
@@ -23,7 +23,7 @@ using values_and_indices_of = ValuesAndIndices<deduced_element<X>, deduced_devic
 /// Applies `order` to x's array. The values of an expression are gathered from it.
 template <class X, class F>
 auto values_and_indices(const X& x, std::int64_t axis, F order) {
-  if constexpr (is_reported<X> || !has_order<X>) {
+  if constexpr (is_error<X> || !has_order<X>) {
     return values_and_indices_of<X, Tensor<deduced_element<X>, deduced_device<X>>>();
   } else {
     decltype(auto) source = in_memory(x);
@@ -45,7 +45,7 @@ auto sorted(const X& x, std::int64_t axis, bool descending, bool /*stable*/) {
 }
 template <class X>
 auto sorted_indices(const X& x, std::int64_t axis, bool descending, bool /*stable*/) {
-  if constexpr (is_reported<X> || !has_order<X>)
+  if constexpr (is_error<X> || !has_order<X>)
     return positions_of<X>();
   else
     return positions_of<X>(jit::argsort(*array_of(x), axis, descending));
@@ -59,13 +59,13 @@ auto one_of_sorted(const X& x, std::int64_t k, std::int64_t axis, bool keeps) {
   return values_and_indices(x, axis, [=](TensorImpl& array) { return jit::kthvalue(array, k, axis, keeps); });
 }
 template <class X>
-auto median_along(const X& x, std::int64_t axis, bool keeps, jit::Nan nan) {
+auto median_along(const X& x, std::int64_t axis, bool keeps, jit::NanPolicy nan) {
   return values_and_indices(x, axis, [=](TensorImpl& array) { return jit::median(array, axis, keeps, nan); });
 }
 template <class X>
-auto median_of_all(const X& x, jit::Nan nan) {
+auto median_of_all(const X& x, jit::NanPolicy nan) {
   using T = Tensor<deduced_element<X>, deduced_device<X>>;
-  if constexpr (is_reported<X> || !has_order<X>) {
+  if constexpr (is_error<X> || !has_order<X>) {
     return T();
   } else if constexpr (!keeps_history<X>) {
     return T(jit::median(*array_of(x), nan));
@@ -113,26 +113,26 @@ auto kthvalue(const X& x, std::int64_t k, detail::Index axis = -1, detail::KeepD
 template <expression X>
 auto median(const X& x) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
-  return detail::median_of_all(x, jit::Nan::Wins);
+  return detail::median_of_all(x, jit::NanPolicy::Propagates);
 }
 /// The median along an axis, or the first NaN if there is one: x's shape without the axis, or with extent 1 there.
 /// Throws IndexError along an axis without elements.
 template <expression X>
 auto median(const X& x, detail::Index axis, detail::KeepDim keep = false) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
-  return detail::median_along(x, axis, keep.keeps, jit::Nan::Wins);
+  return detail::median_along(x, axis, keep.keeps, jit::NanPolicy::Propagates);
 }
 
 /// The median of the elements that are not NaN; NaN if there are none.
 template <expression X>
 auto nanmedian(const X& x) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
-  return detail::median_of_all(x, jit::Nan::Ignored);
+  return detail::median_of_all(x, jit::NanPolicy::Ignored);
 }
 template <expression X>
 auto nanmedian(const X& x, detail::Index axis, detail::KeepDim keep = false) {
   static_assert(detail::has_order<X>, SINTER_NO_ORDER);
-  return detail::median_along(x, axis, keep.keeps, jit::Nan::Ignored);
+  return detail::median_along(x, axis, keep.keeps, jit::NanPolicy::Ignored);
 }
 
 }  // namespace sinter::inline v1

@@ -62,7 +62,7 @@ class Tensor : public detail::On<D>,
   Tensor(E&& e) : Tensor(evaluated(std::forward<E>(e))) {}
 
   /// The same array under another type. Implicit if the new type is less specific: Cuda<0> to Cuda<> to AnyDevice,
-  /// float to AnyType. Explicit if it is more specific, which is checked now: throws DeviceError, DtypeError.
+  /// float to AnyType. Explicit if it is more specific, which is checked now: throws DeviceError, DTypeError.
   template <class U, class From>
   explicit(detail::checked_at_run_time<U, From, T, D>) Tensor(const Tensor<U, From>& o) : impl_(o.ref()) {
     static_assert(detail::same_device<From, D>, SINTER_DIFFERENT_DEVICES);
@@ -149,8 +149,8 @@ class Tensor : public detail::On<D>,
     detail::check_host_access("span", impl(), true);
     return {data(), static_cast<std::size_t>(numel())};
   }
-  /// The same for any strides, by index: a(i, j) or a[i][j]. Throws DeviceError on a GPU, ShapeError if the tensor does
-  /// not have Ndim axes.
+  /// The elements of a tensor with any strides, by index: a(i, j) or a[i][j]. Throws DeviceError on a GPU, ShapeError
+  /// if the tensor does not have Ndim axes.
   template <int Ndim>
     requires element<T>
   Accessor<T, Ndim> accessor() const& {
@@ -235,7 +235,7 @@ class Tensor : public detail::On<D>,
   /// Moves to the current GPU.
   Tensor<T, Cuda<>> cuda() const { return to(sinter::cuda<>); }
   Tensor<T, Cuda<>> cuda(int index) const { return to(index); }
-  /// Checks the dtype of an AnyTensor and shares its storage. Throws DtypeError.
+  /// Checks the dtype of an AnyTensor and shares its storage. Throws DTypeError.
   template <element U>
   Tensor<U, D> as() const {
     detail::check_dtype(impl(), dtype_of<U>);
@@ -264,14 +264,14 @@ class Tensor : public detail::On<D>,
   template <class E>
   static runtime::TensorRef evaluated(E&& e) {
     using Source = std::remove_cvref_t<E>;
-    if constexpr (detail::is_reported<Source>) {
+    if constexpr (detail::is_error<Source>) {
       return {};
     } else {
       static_assert(detail::same_dtype<typename Source::value_type, T>,
                     "the expression has another dtype: convert it with cast<T>(x)");
       static_assert(detail::same_device<typename Source::device_type, D>, SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef result;
-      if constexpr (detail::is_lazy<Source> && !std::is_reference_v<E>) result = jit::sole_result(e.node());
+      if constexpr (detail::is_lazy<Source> && !std::is_reference_v<E>) result = jit::uniquely_owned_result(e.node());
       if (!result) result = detail::evaluate_one(e);
       if constexpr (!detail::device_fits<typename Source::device_type, D>) detail::check_device<D>(*result);
       return result;
@@ -307,7 +307,7 @@ auto evaluated_source(const E& e) {
 }  // namespace detail
 
 /// Complex numbers as pairs of real ones in a last axis of extent 2, and the reverse: views of a tensor or of an
-/// expression's value. The reverse throws DtypeError for a dtype other than float32 and float64, and ShapeError if
+/// expression's value. The reverse throws DTypeError for a dtype other than float32 and float64, and ShapeError if
 /// parts are not stored in pairs.
 template <expression E>
 auto view_as_real(const E& z) {

@@ -35,25 +35,25 @@ struct Outputs;  // several results of one evaluation
 
 /// Whether a tree uses a name that a let around it binds: its shape is not known there.
 template <class Tree, class... Bound>
-struct NamesOutside : std::false_type {};
+struct HasFreeNames : std::false_type {};
 template <class Name, class... Bound>
-struct NamesOutside<Reference<Name>, Bound...> : std::bool_constant<!(std::is_same_v<Name, Bound> || ...)> {};
+struct HasFreeNames<Reference<Name>, Bound...> : std::bool_constant<!(std::is_same_v<Name, Bound> || ...)> {};
 template <Op op, class... A, class... Bound>
-struct NamesOutside<Apply<op, A...>, Bound...> : std::bool_constant<(NamesOutside<A, Bound...>::value || ...)> {};
+struct HasFreeNames<Apply<op, A...>, Bound...> : std::bool_constant<(HasFreeNames<A, Bound...>::value || ...)> {};
 template <class T, class A, class... Bound>
-struct NamesOutside<Cast<T, A>, Bound...> : NamesOutside<A, Bound...> {};
+struct HasFreeNames<Cast<T, A>, Bound...> : HasFreeNames<A, Bound...> {};
 template <class T, class Offset, class... Bound>
-struct NamesOutside<Load<T, Offset>, Bound...> : NamesOutside<Offset, Bound...> {};
+struct HasFreeNames<Load<T, Offset>, Bound...> : HasFreeNames<Offset, Bound...> {};
 template <class Name, class Value, class Body, class... Bound>
-struct NamesOutside<Let<Name, Value, Body>, Bound...>
-    : std::bool_constant<NamesOutside<Value, Bound...>::value || NamesOutside<Body, Name, Bound...>::value> {};
+struct HasFreeNames<Let<Name, Value, Body>, Bound...>
+    : std::bool_constant<HasFreeNames<Value, Bound...>::value || HasFreeNames<Body, Name, Bound...>::value> {};
 
-/// The same for an expression, tensor or Lazy.
+/// HasFreeNames for an expression, tensor or Lazy.
 template <class E>
-inline constexpr bool names_outside = false;
+inline constexpr bool has_free_names = false;
 template <class E>
   requires requires { typename std::remove_cvref_t<E>::tree; }
-inline constexpr bool names_outside<E> = NamesOutside<typename std::remove_cvref_t<E>::tree>::value;
+inline constexpr bool has_free_names<E> = HasFreeNames<typename std::remove_cvref_t<E>::tree>::value;
 
 /// Maximum number of bytes of each node; see jit::Program.
 inline constexpr int leaf_bytes = 2, iota_bytes = 1, load_bytes = 3, scalar_bytes = 2, cast_bytes = 3, let_bytes = 2,

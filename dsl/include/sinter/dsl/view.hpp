@@ -50,7 +50,7 @@ TensorRef squeeze(const TensorImpl& x, std::int64_t axis);
 TensorRef unsqueeze(const TensorImpl& x, std::int64_t axis);
 /// The same elements in row-major order in another shape; one extent may be -1. Throws ShapeError if that needs a copy.
 TensorRef view_as_shape(const TensorImpl& x, const Shape& shape);
-/// The same, or a copy if necessary.
+/// A view as view_as_shape gives it, or a copy if necessary.
 TensorRef reshape(TensorImpl& x, const Shape& shape);
 /// Merges the axes from `first` to `last`, both included; splits an axis into several, whose extents may hold one -1.
 TensorRef flatten(TensorImpl& x, std::int64_t first, std::int64_t last);
@@ -63,7 +63,7 @@ TensorRef unfold(const TensorImpl& x, std::int64_t axis, std::int64_t size, std:
 std::vector<TensorRef> split(const TensorImpl& x, std::int64_t size, std::int64_t axis);
 std::vector<TensorRef> chunk(const TensorImpl& x, std::int64_t count, std::int64_t axis);
 std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis);
-/// The real parts (0) or the imaginary ones (1). Throws DtypeError for imaginary parts of real numbers.
+/// The real parts (0) or the imaginary ones (1). Throws DTypeError for imaginary parts of real numbers.
 TensorRef part_view(const TensorImpl& x, int part);
 TensorRef view_as_real(const TensorImpl& x);
 TensorRef view_as_complex(const TensorImpl& x);
@@ -168,9 +168,9 @@ class Views {
     requires(std::is_base_of_v<ExpressionTag, std::remove_cvref_t<I>> &&
              !std::is_same_v<typename std::remove_cvref_t<I>::value_type, bool>)
   auto operator[](I&& indices) const {
-    static_assert(ReadCheck<Self, I>::integers, SINTER_NO_INDICES);
-    static_assert(ReadCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
-    return read_along(Reading::Rows, self(), 0, std::forward<I>(indices));
+    static_assert(GatherCheck<Self, I>::integers, SINTER_NO_INDICES);
+    static_assert(GatherCheck<Self, I>::devices, SINTER_DIFFERENT_DEVICES);
+    return gather_along(GatherKind::Rows, self(), 0, std::forward<I>(indices));
   }
   /// x[x > 0]: the parts for which a mask over the first axes is true, as a new tensor of shape (count, the other
   /// extents); see mask.hpp. Const, since writing to it would not write to x; use masked_fill_. Throws IndexError if

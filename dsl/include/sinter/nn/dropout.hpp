@@ -41,8 +41,8 @@ class Dropout : public Module<Dropout> {
 
   template <expression X>
   auto operator()(const X& x) const {
-    if constexpr (detail::is_reported<X>) {
-      return detail::Reported();
+    if constexpr (detail::is_error<X>) {
+      return detail::ErrorExpression();
     } else {
       using T = value_type_of<X>;
       static_assert(floating_element<T>, "Dropout takes floats: convert with cast<float>(x)");

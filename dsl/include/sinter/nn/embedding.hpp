@@ -28,14 +28,14 @@ class EmbeddingOf : public Module<EmbeddingOf<T, D>> {
   /// Throws DeviceError naming the layer; IndexError for an id out of range, as embedding does.
   template <expression I>
   auto operator()(const I& ids) const {
-    static_assert(detail::ReadCheck<Tensor<T, D>, I>::integers || detail::is_reported<I>, SINTER_NO_INDICES);
+    static_assert(detail::GatherCheck<Tensor<T, D>, I>::integers || detail::is_error<I>, SINTER_NO_INDICES);
     static_assert(detail::same_device<detail::device_of<I>, D>, SINTER_DIFFERENT_DEVICES);
-    if constexpr (detail::ReadCheck<Tensor<T, D>, I>::ok) {
-      const detail::Facts facts = detail::facts_of(detail::lift(ids));
+    if constexpr (detail::GatherCheck<Tensor<T, D>, I>::ok) {
+      const detail::OperandInfo facts = detail::info_of(detail::lift(ids));
       if (facts.device != weight.device()) detail::throw_device_of_input(detail::node_of(*this), facts, weight.impl());
-      return detail::read_along(detail::Reading::Embedding, weight, 0, ids);
+      return detail::gather_along(detail::GatherKind::Embedding, weight, 0, ids);
     } else {
-      return detail::Reported();
+      return detail::ErrorExpression();
     }
   }
 

@@ -21,8 +21,8 @@ class Flatten : public Module<Flatten> {
 
   template <expression X>
   auto operator()(const X& x) const {
-    if constexpr (detail::is_reported<X>)
-      return detail::Reported();
+    if constexpr (detail::is_error<X>)
+      return detail::ErrorExpression();
     else
       return x.flatten(start_, end_);
   }

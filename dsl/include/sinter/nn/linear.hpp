@@ -52,7 +52,7 @@ class LinearOf : public Module<LinearOf<T, D>> {
   std::int64_t out_features() const { return weight.size(0); }
   bool has_bias() const noexcept { return bias.defined(); }
 
-  /// Throws ShapeError, DtypeError and DeviceError naming the layer, its weight and the input.
+  /// Throws ShapeError, DTypeError and DeviceError naming the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
     static_assert(detail::same_device<detail::device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
@@ -65,7 +65,7 @@ class LinearOf : public Module<LinearOf<T, D>> {
       else
         return product + detail::addend_of(bias, weight.impl());
     } else {
-      return detail::Reported();
+      return detail::ErrorExpression();
     }
   }
 

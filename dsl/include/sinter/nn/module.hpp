@@ -1,6 +1,6 @@
 // Module: what layers and nets have in common: parameters, moving between devices, saving, printing.
 #pragma once
-#include <sinter/dsl/facts.hpp>
+#include <sinter/dsl/operand_info.hpp>
 #include <sinter/nn/members.hpp>
 
 namespace sinter::inline v1 {

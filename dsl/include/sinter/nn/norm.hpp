@@ -60,7 +60,7 @@ class NormLayer : public nn::Module<Layer> {
         shape_(other.normalized_shape()),
         eps_(other.eps()) {}
 
-  /// Checks the input, then f(x) times the weight. Throws ShapeError, DtypeError and DeviceError naming the layer.
+  /// Checks the input, then f(x) times the weight. Throws ShapeError, DTypeError and DeviceError naming the layer.
   template <class X, class F>
   auto weighted(const X& x, F f) const {
     static_assert(same_device<device_of<X>, D>, SINTER_DIFFERENT_DEVICES);
@@ -69,7 +69,7 @@ class NormLayer : public nn::Module<Layer> {
       check_input(this->self(), x, weight.impl(), shape_);
       return f(last_axes(shape_), x) * weight;
     } else {
-      return Reported();
+      return ErrorExpression();
     }
   }
 
@@ -108,13 +108,13 @@ class LayerNormOf : public detail::NormLayer<LayerNormOf<T, D>, T, D, double> {
   explicit(!detail::widens<From, D>) LayerNormOf(const LayerNormOf<T, From>& other)
       : Base(other), bias(detail::member_from<D>(other.bias)) {}
 
-  /// Throws ShapeError, DtypeError and DeviceError naming the layer, its weight and the input.
+  /// Throws ShapeError, DTypeError and DeviceError naming the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
     const auto scaled = this->weighted(
         x, [&](jit::ReduceAxes axes, const X& input) { return detail::standardized(axes, input, this->eps()); });
-    if constexpr (detail::is_reported<decltype(scaled)>)
-      return detail::Reported();
+    if constexpr (detail::is_error<decltype(scaled)>)
+      return detail::ErrorExpression();
     else
       return scaled + bias;
   }
@@ -149,7 +149,7 @@ class RMSNormOf : public detail::NormLayer<RMSNormOf<T, D>, T, D, std::optional<
   template <class From>
   explicit(!detail::widens<From, D>) RMSNormOf(const RMSNormOf<T, From>& other) : Base(other) {}
 
-  /// Throws ShapeError, DtypeError and DeviceError naming the layer, its weight and the input.
+  /// Throws ShapeError, DTypeError and DeviceError naming the layer, its weight and the input.
   template <expression X>
   auto operator()(const X& x) const {
     return this->weighted(x, [&](jit::ReduceAxes axes, const X& input) {

@@ -37,11 +37,11 @@ Tensor<T, D> addend_of(const Tensor<T, D>& bias, const TensorImpl& weight) {
 }
 
 /// Whether the input has the weight's device and dtype and ends with the axes `last`.
-bool fits_module(const Facts& input, const TensorImpl& weight, const Shape& last) noexcept;
-/// Throw DeviceError, DtypeError or ShapeError for an input that does not fit; the second one DeviceError.
-[[noreturn]] void throw_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight,
+bool fits_module(const OperandInfo& input, const TensorImpl& weight, const Shape& last) noexcept;
+/// Throw DeviceError, DTypeError or ShapeError for an input that does not fit; the second one DeviceError.
+[[noreturn]] void throw_input(const ModuleNode& module, const OperandInfo& input, const TensorImpl& weight,
                               const Shape& last);
-[[noreturn]] void throw_device_of_input(const ModuleNode& module, const Facts& input, const TensorImpl& weight);
+[[noreturn]] void throw_device_of_input(const ModuleNode& module, const OperandInfo& input, const TensorImpl& weight);
 
 /// The last extent of the result of products and elementwise operations, derived from the leaves: planning an
 /// evaluation to learn the shape would take longer than everything else in a layer. Unknown for other trees.
@@ -112,7 +112,7 @@ bool plainly_fits(const X& x, const TensorImpl& weight, const Shape& last) noexc
 template <class M, class X>
 void check_input(const M& module, const X& x, const TensorImpl& weight, const Shape& last) {
   if (plainly_fits(x, weight, last)) return;
-  const Facts input = facts_of(lift(x));
+  const OperandInfo input = info_of(lift(x));
   if (!fits_module(input, weight, last)) throw_input(node_of(module), input, weight, last);
 }
 
@@ -121,7 +121,7 @@ template <class X, class T>
 inline constexpr bool dtype_may_fit = !element<value_type_of<X>> || std::is_same_v<value_type_of<X>, T>;
 /// Whether an input passes the compile-time checks.
 template <class X, class T, class D>
-inline constexpr bool may_enter = same_device<device_of<X>, D> && dtype_may_fit<X, T> && !is_reported<X>;
+inline constexpr bool may_enter = same_device<device_of<X>, D> && dtype_may_fit<X, T> && !is_error<X>;
 #define SINTER_MODULE_DTYPE                                                                                          \
   "the input has another dtype than the module's parameters: convert it with cast<T>(x), or make the module of its " \
   "dtype"

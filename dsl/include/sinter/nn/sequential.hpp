@@ -41,7 +41,7 @@ class Sequential : public Module<Sequential<Layers...>> {
   static_assert((detail::is_module<Layers> && ...), "a Sequential is made of modules: nn::ReLU() where relu is meant");
 
  public:
-  using device_type = typename detail::JoinAll<typename detail::ModuleDevice<Layers>::type...>::type;
+  using device_type = typename detail::CommonDeviceOf<typename detail::ModuleDevice<Layers>::type...>::type;
   template <class To>
   using on_device = Sequential<typename detail::ModuleOn<Layers, To>::type...>;
   static constexpr const char* module_name = "Sequential";
@@ -71,7 +71,7 @@ class Sequential : public Module<Sequential<Layers...>> {
     if constexpr (detail::same_device<detail::device_of<X>, device_type>)
       return after<0>(x);
     else
-      return detail::Reported();
+      return detail::ErrorExpression();
   }
 
   Members members() {

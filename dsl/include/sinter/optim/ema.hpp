@@ -11,7 +11,7 @@ namespace sinter::inline v1::optim {
 /// step, average = decay * average + (1 - decay) * parameter. They start as copies of the parameters.
 class EMA {
  public:
-  /// Throws Error for a decay outside [0, 1), DtypeError for a parameter that is not of floats.
+  /// Throws Error for a decay outside [0, 1), DTypeError for a parameter that is not of floats.
   explicit EMA(std::vector<AnyTensor> parameters, double decay = 0.999);
 
   /// Moves the averages towards the parameters.

@@ -101,7 +101,7 @@ class Optimizer {
     std::vector<jit::LazyRef> values_;
   };
 
-  /// `states`: the names of the optimizer's state. Throws DtypeError for a parameter that is not of floats, Error if
+  /// `states`: the names of the optimizer's state. Throws DTypeError for a parameter that is not of floats, Error if
   /// one is given twice.
   Optimizer(std::vector<AnyTensor> parameters, double lr, std::vector<std::string> states);
 

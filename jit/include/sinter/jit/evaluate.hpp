@@ -16,7 +16,7 @@ enum class Mode : std::uint8_t {
 
 /// Evaluates all outputs together. outputs[i] is an array to write to, or null and then receives a new array.
 /// Everything is read before anything is written. An expression without leaves runs on `device`.
-/// Throws DeviceError, ShapeError, DtypeError (for an in-place result whose category is too high), OutOfMemory,
+/// Throws DeviceError, ShapeError, DTypeError (for an in-place result whose category is too high), OutOfMemory,
 /// CudaError.
 void evaluate(const Bound& tree, runtime::TensorRef* outputs, Mode mode = Mode::Fused, Device device = {});
 

@@ -7,16 +7,16 @@
 
 namespace sinter::inline v1::jit {
 
-/// What the gradient by a tensor is that the value does not depend on.
-enum class Unused : std::uint8_t { Error, Zeros, Null };
+/// What to return as the gradient with respect to a tensor that the value does not depend on.
+enum class UnusedInput : std::uint8_t { Error, Zeros, Null };
 
 /// For each of the tensors, the gradient of the sum of `value` times `seed` by it: of its shape, dtype and device. A
 /// null `seed` stands for 1 and requires a value of one element. Equal operations of forward and backward pass are
 /// computed once if they are evaluated together. A tensor also counts where the value reads views of it. Tensors that
 /// were evaluated are constants. Throws Error for a value that is not a float or complex number of one element, for an
 /// operation without a derivative, and for a tensor of integers; DeviceError.
-std::vector<LazyRef> gradients(const LazyRef& value, std::span<runtime::TensorImpl* const> by, const LazyRef& seed = {},
-                               Unused unused = Unused::Error);
+std::vector<LazyRef> gradients(const LazyRef& value, std::span<runtime::TensorImpl* const> wrt,
+                               const LazyRef& seed = {}, UnusedInput unused = UnusedInput::Error);
 
 /// The derivative of `value` at `x` along `tangent`, which broadcasts to x's shape: of the value's shape and dtype. For
 /// floats. Throws what gradients() throws.

@@ -71,12 +71,12 @@ class Graph {
   Operand scalar(DType dtype, Category category, std::uint32_t number);
   /// `bits` is the value in `dtype`, a real dtype, zero-extended.
   Operand constant(DType dtype, std::uint64_t bits);
-  /// The operand itself if it has the dtype already. Throws DtypeError for a complex number and a real dtype.
+  /// The operand itself if it has the dtype already. Throws DTypeError for a complex number and a real dtype.
   Operand cast(Operand a, DType dtype);
   /// Inserts the casts that the operation's rule requires. Scalars and constants are weak in promotion. Throws
-  /// DtypeError.
+  /// DTypeError.
   Operand apply(Op op, std::span<const Operand> operands) { return apply(op, operands, ReduceAxes()); }
-  /// The same for a reduction.
+  /// Applies a reduction along these axes.
   Operand apply(Op op, std::span<const Operand> operands, ReduceAxes along);
   /// Adds a node unchanged; its operands must have the right dtypes. `operands` must not be the graph's own array.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
@@ -122,14 +122,14 @@ Hash hash(const Graph& graph) noexcept;
 /// The graph of a program. `dtypes` are those of the leaves; `same_as[i] <= i` is the first leaf that is the same array
 /// as leaf i; `lacks_memory[i]` is whether leaf i has no memory: an iota tensor or, for floats, an absent addend
 /// (empty: none). Scalars take the dtype that promotion with the tensors gives. Of `scalars`, only those that hold a
-/// reduction's axes are read. Throws DtypeError, and Error for an invalid program.
+/// reduction's axes are read. Throws DTypeError, and Error for an invalid program.
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
              std::span<const bool> lacks_memory = {}, std::span<const Scalar> scalars = {});
 
-/// The same values from fewer nodes, and only from operations that executors support: common subexpressions once,
-/// constants folded, x*y+z as fma, dead nodes removed. SINTER_FMA=off disables contraction to fma, for results that
-/// equal eager ones bit for bit. With `keeps_shapes`, for graphs that reduce, a value keeps the leaves that give it its
-/// shape (x * 0).
+/// A graph of the same values with fewer nodes, and only from operations that executors support: common subexpressions
+/// once, constants folded, x*y+z as fma, dead nodes removed. SINTER_FMA=off disables contraction to fma, for results
+/// that equal eager ones bit for bit. With `keeps_shapes`, for graphs that reduce, a value keeps the leaves that give
+/// it its shape (x * 0).
 Graph simplify(const Graph& graph, bool keeps_shapes = false);
 
 }  // namespace sinter::inline v1::jit

@@ -10,15 +10,15 @@ namespace sinter::inline v1::jit {
 /// A description of the plan: device, kernels, what is fused, what is not and why, bytes moved, temporaries.
 std::string explain(const Recorded& expression);
 
-/// The same as a self-contained HTML page, with the plan drawn as a graph and the kernels' CUDA source. Graphviz does
-/// the layout if its program `dot` is installed. Throws what explain throws.
+/// What explain() says, as a self-contained HTML page, with the plan drawn as a graph and the kernels' CUDA source.
+/// Graphviz does the layout if its program `dot` is installed. Throws what explain throws.
 std::string explain_html(const Recorded& expression);
 
 /// The CUDA source of every kernel of the plan, as it would run on `device` (a GPU; operands on the CPU are treated as
 /// if they were there).
 std::string cuda_source(const Recorded& expression);
 
-/// The same as HIP source, for AMD's GPUs. It is compiled in tests, but was never run on an AMD GPU.
+/// The kernels as HIP source, for AMD's GPUs. It is compiled in tests, but was never run on an AMD GPU.
 std::string hip_source(const Recorded& expression);
 
 /// The PTX of the plan's kernels for an architecture, "sm_90" or "compute_90". Needs NVRTC but no GPU. Throws

@@ -29,8 +29,8 @@ using LazyRef = runtime::Ref<LazyNode>;
 
 struct Recorded;
 
-/// The gradients by a computation's inputs, in their order, for the gradient of its result; null for an input that has
-/// none. Each is an expression of the input's shape and dtype, or one that broadcasts to the shape.
+/// The gradients with respect to a computation's inputs, in their order, for the gradient of its result; null for an
+/// input that has none. Each is an expression of the input's shape and dtype, or one that broadcasts to the shape.
 using Pullback = std::function<std::vector<LazyRef>(const LazyRef& gradient)>;
 
 /// What a leaf is a view of: the result of a computation, through which gradients flow to its inputs.
@@ -42,37 +42,37 @@ struct Origin {
 
 /// A tensor as a lazy expression. Evaluating throws Error if the tensor was written to in between.
 LazyRef lazy(runtime::TensorImpl& leaf);
-/// The same for a view of a computation's result, through which gradients flow. A value keeps what it was computed from
-/// for this, up to max_history such results back.
+/// A view of a computation's result as a lazy expression, through which gradients flow. A value keeps what it was
+/// computed from for this, up to max_history such results back.
 LazyRef lazy(runtime::TensorImpl& leaf, Origin origin);
 inline constexpr std::uint32_t max_history = 512;
 /// The tensor of a leaf that was computed, if nothing else refers to it: its last owner need not copy it. Else null.
-runtime::TensorRef sole_result(const LazyRef& value);
+runtime::TensorRef uniquely_owned_result(const LazyRef& value);
 /// The tensor of a lazy leaf under a name, which explain() shows; any other value as it is.
 LazyRef named(const LazyRef& value, std::string_view name);
 /// A C++ scalar: weak in promotion, a parameter of the kernel.
 LazyRef lazy(Scalar value, Category category);
 /// A typed tree (one output) with its current leaves.
 LazyRef lazy(const Bound& tree);
-/// The same for a recorded expression.
+/// A recorded expression (one output).
 LazyRef lazy(const Recorded& recorded);
 /// For each of its outputs.
 std::vector<LazyRef> lazy_outputs(const Recorded& recorded);
-/// Throws DtypeError, DeviceError. Past max_lazy_nodes operations the oldest part is evaluated first.
+/// Throws DTypeError, DeviceError. Past max_lazy_nodes operations the oldest part is evaluated first.
 LazyRef lazy(Op op, std::span<const LazyRef> operands);
-/// The same for a reduction.
+/// A reduction along these axes.
 LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along);
 LazyRef lazy_cast(const LazyRef& a, DType dtype);
 /// The elements of an array at `offset` (int64), counted in elements from its first one. Throws DeviceError.
 LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset);
-/// The same for an array that is a lazy leaf.
+/// As lazy_load(TensorImpl&, ...), for an array that is a lazy leaf.
 LazyRef lazy_load(const LazyRef& array, const LazyRef& offset);
 
 inline constexpr int max_lazy_nodes = 16384;
 
 /// The graph of a value, for making another value from it, such as a view. Past max_copied_nodes operations the value
 /// is evaluated first and the graph is a leaf, so a loop that views what it grows stays bounded.
-Recorded copyable(const LazyRef& value);
+Recorded record_for_copy(const LazyRef& value);
 inline constexpr int max_copied_nodes = 256;
 
 void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode = Mode::Fused);

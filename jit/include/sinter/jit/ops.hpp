@@ -80,7 +80,7 @@ constexpr bool is_composite(Op op) noexcept { return info(op).is_composite; }
 /// Whether it combines elements along axes; its node's attribute is then a ReduceAxes.
 constexpr bool is_reduction(Op op) noexcept { return info(op).reduction != Reduction::None; }
 /// Whether its result's shape may differ from its operands' broadcast shape.
-constexpr bool is_reshaping(Op op) noexcept { return is_reduction(op) || op == Op::matmul; }
+constexpr bool changes_shape(Op op) noexcept { return is_reduction(op) || op == Op::matmul; }
 
 namespace detail {
 struct ComplexInfo {

@@ -21,9 +21,9 @@ struct Recorded {
   /// All values together. Throws Error for a value that was moved from or a leaf that was written to since,
   /// DeviceError.
   explicit Recorded(std::span<const LazyRef> values);
-  /// The same, where values that have been evaluated become leaves that know their origin.
+  /// All values together, where those that have been evaluated become leaves that know their origin.
   static Recorded with_origins(std::span<const LazyRef> values);
-  /// The same, as if nothing had been evaluated yet, with the leaves' origins.
+  /// All values together, as if nothing had been evaluated yet, with the leaves' origins.
   static Recorded unevaluated(std::span<const LazyRef> values);
 
   /// Indices of the first output's leaves that are not gathered from: its shape comes from them, and so do its views.

@@ -3,7 +3,7 @@
 // NaN compares above every number, whatever its sign; -0 and 0 are equal. The sort is stable, in descending order
 // too, so results do not depend on the device.
 //
-// All throw DtypeError for complex numbers, IndexError for an axis out of range, OutOfMemory, CompileError, CudaError.
+// All throw DTypeError for complex numbers, IndexError for an axis out of range, OutOfMemory, CompileError, CudaError.
 #pragma once
 #include <cstdint>
 
@@ -28,11 +28,11 @@ ValuesAndIndices topk(runtime::TensorImpl& x, std::int64_t k, std::int64_t axis,
 ValuesAndIndices kthvalue(runtime::TensorImpl& x, std::int64_t k, std::int64_t axis, bool keepdim);
 
 /// How a median treats NaN: returns the first NaN, or the median of the others (NaN if there are none).
-enum class Nan : std::uint8_t { Wins, Ignored };
+enum class NanPolicy : std::uint8_t { Propagates, Ignored };
 
 /// The lower of two middle elements. Throws Error along an axis without elements.
-ValuesAndIndices median(runtime::TensorImpl& x, std::int64_t axis, bool keepdim, Nan nan);
+ValuesAndIndices median(runtime::TensorImpl& x, std::int64_t axis, bool keepdim, NanPolicy nan);
 /// The median of all elements, 0-d; NaN if there are none. Throws Error if there are none and the dtype has no NaN.
-runtime::TensorRef median(runtime::TensorImpl& x, Nan nan);
+runtime::TensorRef median(runtime::TensorImpl& x, NanPolicy nan);
 
 }  // namespace sinter::inline v1::jit

@@ -66,10 +66,10 @@ struct KernelSource {
 
 /// A kernel loaded on one device, shared by its copies. When the last copy is destroyed, no launch may follow; the
 /// kernel is unloaded when work issued before is done and no CUDA graph holds it.
-class Function {
+class KernelHandle {
  public:
-  Function() = default;
-  explicit Function(std::shared_ptr<void> kernel) noexcept : kernel_(std::move(kernel)) {}
+  KernelHandle() = default;
+  explicit KernelHandle(std::shared_ptr<void> kernel) noexcept : kernel_(std::move(kernel)) {}
   /// For Launch::function.
   void* handle() const noexcept { return kernel_.get(); }
 
@@ -80,10 +80,10 @@ class Function {
 /// One launch. `words` is the kernel's parameter struct of 8-byte words. The first `pointers` of them are pointers to
 /// device memory, outputs first (null for an operand without memory).
 struct Launch {
-  void* function = nullptr;  // Function::handle of a Function that lives at least until the call returns
-  unsigned grid = 1;         // blocks
-  unsigned block = 1;        // threads
-  unsigned shared = 0;       // bytes of dynamic shared memory
+  void* kernel = nullptr;  // KernelHandle::handle of one that lives at least until the call returns
+  unsigned grid = 1;       // blocks
+  unsigned block = 1;      // threads
+  unsigned shared = 0;     // bytes of dynamic shared memory
   std::span<const std::uint64_t> words;
   unsigned pointers = 0;
 };
@@ -118,14 +118,14 @@ class GpuBackend : public Backend {
   /// Compiles source to a binary for load(). Thread-safe. Throws CompileError, and DeviceError if there is no compiler.
   virtual std::string compile(const KernelSource& source) = 0;
   /// Throws BinaryRefused, and OutOfMemory or CudaError if the binary is not at fault.
-  virtual Function load(const std::string& binary, const std::string& name) = 0;
+  virtual KernelHandle load(const std::string& binary, const std::string& name) = 0;
   /// Device address of a 32-bit fault word. A kernel stores a fault code there if it is 0; synchronizing with the
   /// device (synchronize, download) resets it to 0 and throws the fault. Throws OutOfMemory.
   virtual std::uint64_t fault_word() = 0;
   /// Throws the fault in the word, if any. Call it after waiting for work in any other way.
   virtual void raise_fault() const {}
   /// Occupancy: blocks of this many threads that run on one multiprocessor at once. Throws CudaError.
-  virtual int max_active_blocks(const Function& function, int threads) = 0;
+  virtual int max_active_blocks(const KernelHandle& function, int threads) = 0;
   /// Asynchronous if the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
 

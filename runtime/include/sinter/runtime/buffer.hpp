@@ -62,7 +62,7 @@ class Ref {
 };
 
 struct StreamImpl;
-struct Uses;
+struct StreamUses;
 struct Shards;
 
 /// Memory on one device, shared by the tensors that view it.
@@ -133,9 +133,9 @@ class Buffer : public Counted<Buffer> {
   std::byte* data_;
   std::size_t bytes_;
   std::atomic<std::uint64_t> version_{0};
-  StreamImpl* home_;               // stream for whose order it was allocated; null on devices without streams
-  std::atomic<StreamImpl*> user_;  // the only stream that uses it; order.cpp
-  std::unique_ptr<Uses> uses_;     // if several streams use it
+  StreamImpl* home_;                  // stream for whose order it was allocated; null on devices without streams
+  std::atomic<StreamImpl*> user_;     // the only stream that uses it; order.cpp
+  std::unique_ptr<StreamUses> uses_;  // if several streams use it
 };
 
 }  // namespace sinter::inline v1::runtime

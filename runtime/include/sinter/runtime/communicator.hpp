@@ -12,7 +12,7 @@ namespace sinter::inline v1::runtime {
 enum class ReduceOp : std::uint8_t { Sum, Product, Maximum, Minimum };
 
 /// One array for each of this process's ranks, in order: contiguous, on that rank's device, all of one dtype.
-using LocalArrays = std::span<const TensorRef>;
+using RankTensors = std::span<const TensorRef>;
 
 /// Collective operations over the ranks 0, 1, ... of a mesh, of which this process has a contiguous range. Every
 /// process makes the same calls in the same order. Work on GPUs is asynchronous, in the order of the calling thread's
@@ -31,18 +31,18 @@ class Communicator {
   virtual std::string_view name() const noexcept = 0;
   /// The number of all ranks, and those of this process: [first, first + local).
   virtual int size() const noexcept = 0;
-  virtual int first() const noexcept = 0;
-  virtual int local() const noexcept = 0;
+  virtual int first_local_rank() const noexcept = 0;
+  virtual int local_size() const noexcept = 0;
 
   /// Each array becomes the reduction of all, bitwise identical at every rank. 16-bit floats are summed in float32;
   /// complex numbers can only be summed; among several NaNs or zeros, Maximum and Minimum may return any.
-  virtual void all_reduce(LocalArrays arrays, ReduceOp how) = 0;
+  virtual void all_reduce(RankTensors arrays, ReduceOp how) = 0;
   /// `to` receives the concatenation of `from` at all ranks: counts[p] elements of rank p, possibly none.
-  virtual void all_gather(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts) = 0;
+  virtual void all_gather(RankTensors from, RankTensors to, std::span<const std::int64_t> counts) = 0;
   /// Rank p receives its counts[p] elements of the reduction of all `from`, which have sum(counts) elements each.
-  virtual void reduce_scatter(LocalArrays from, LocalArrays to, std::span<const std::int64_t> counts, ReduceOp how) = 0;
+  virtual void reduce_scatter(RankTensors from, RankTensors to, std::span<const std::int64_t> counts, ReduceOp how) = 0;
   /// All arrays become copies of the one at rank `root`.
-  virtual void broadcast(LocalArrays arrays, int root) = 0;
+  virtual void broadcast(RankTensors arrays, int root) = 0;
   /// Copies the array at rank `from` to the one at rank `to`. Called only by the processes that have either
   /// rank; the array at the other rank may be null.
   virtual void send(const TensorRef& source, int from, const TensorRef& target, int to) = 0;

@@ -24,7 +24,7 @@ class ShapeError : public Error {
 };
 
 /// A dtype that an operation does not accept, or a conversion to a lower category.
-class DtypeError : public Error {
+class DTypeError : public Error {
  public:
   using Error::Error;
 };
@@ -47,7 +47,7 @@ class CudaError : public Error {
   using Error::Error;
 };
 
-/// A file that cannot be read or does not have its format.
+/// A file that cannot be read or written, or that does not have the format it claims.
 class FormatError : public Error {
  public:
   using Error::Error;

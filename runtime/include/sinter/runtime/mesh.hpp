@@ -32,10 +32,12 @@ class Mesh {
   int size() const noexcept;
   /// The device of a rank, as its own process names it. Throws IndexError.
   Device device(int rank) const;
-  /// The ranks of this process are [first(), first() + local()).
-  int first() const noexcept;
-  int local() const noexcept;
-  bool is_local(int rank) const noexcept { return rank >= first() && rank < first() + local(); }
+  /// The ranks of this process are [first_local_rank(), first_local_rank() + local_size()).
+  int first_local_rank() const noexcept;
+  int local_size() const noexcept;
+  bool is_local(int rank) const noexcept {
+    return rank >= first_local_rank() && rank < first_local_rank() + local_size();
+  }
 
   /// How many of an array's `rows` rows rank p has, and which is its first.
   std::int64_t rows(std::int64_t rows, int rank) const noexcept;

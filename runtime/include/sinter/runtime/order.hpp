@@ -7,7 +7,7 @@
 namespace sinter::inline v1::runtime {
 
 /// A buffer that an operation reads, and possibly writes. Null: an operand without memory.
-struct Use {
+struct BufferAccess {
   Buffer* buffer;
   bool writes;
 };
@@ -21,7 +21,7 @@ struct Use {
 class DependencyGuard {
  public:
   /// `uses` must live as long as this object. Throws CudaError.
-  DependencyGuard(Device device, std::span<const Use> uses) : uses_(uses) {
+  DependencyGuard(Device device, std::span<const BufferAccess> uses) : uses_(uses) {
     if (order_matters.load(std::memory_order_relaxed)) [[unlikely]]
       begin(device);
   }
@@ -38,7 +38,7 @@ class DependencyGuard {
   void begin(Device device);
   void end() noexcept;
 
-  std::span<const Use> uses_;
+  std::span<const BufferAccess> uses_;
   StreamImpl* stream_ = nullptr;  // null: the host
   bool active_ = false;
   bool marked_end_ = false;

@@ -20,19 +20,20 @@ struct Shards {
 
 /// The sharded axis of a tensor on a mesh, counted from the last axis, which is 0; `no_axis` if the tensor is
 /// replicated.
-inline constexpr int no_axis = -1;
-inline int sharded_axis(const TensorImpl& t) noexcept { return t.split < 0 ? no_axis : t.ndim() - 1 - t.split; }
+inline int sharded_axis_from_end(const TensorImpl& t) noexcept {
+  return t.sharded_axis < 0 ? no_axis : t.ndim() - 1 - t.sharded_axis;
+}
 
 /// New, uninitialized arrays: one sharded along `axis`, counted from the first axis, and one that is replicated. Throw
 /// ShapeError, OutOfMemory, DeviceError.
 TensorRef empty_sharded(const Shape& shape, int axis, DType dtype, Device mesh);
 TensorRef empty_replicated(const Shape& shape, DType dtype, Device mesh);
 /// An array over existing shards on the devices of this process's ranks. They must be contiguous and have the
-/// shapes that sharding `shape` along its first axis gives. Throws DeviceError, DtypeError, ShapeError.
-TensorRef over_shards(const Shape& shape, std::vector<TensorRef> local, Device mesh);
+/// shapes that sharding `shape` along its first axis gives. Throws DeviceError, DTypeError, ShapeError.
+TensorRef tensor_from_shards(const Shape& shape, std::vector<TensorRef> local, Device mesh);
 
 /// A replicated tensor over these copies, which are contiguous and equal.
-TensorRef replicated_over(std::vector<TensorRef> local, Device mesh);
+TensorRef replicated_from_copies(std::vector<TensorRef> local, Device mesh);
 
 /// A version like Buffer::version() for all shards of a tensor on a mesh, which may be written to separately.
 std::uint64_t version_of_shards(const Buffer& buffer) noexcept;
@@ -44,9 +45,9 @@ TensorRef shard(const TensorImpl& t, int rank);
 /// (the copy at that rank), and iota tensors.
 TensorRef slice_of(const TensorImpl& t, int from_end, const Mesh& mesh, int rank);
 
-/// Sets a view's sharded axis; `split` is view()'s argument. Throws ShapeError if the view does not consist of whole
-/// rows: if it takes some of the rows, or merges them with other axes.
-void place_view(TensorImpl& view, const TensorImpl& of, int split);
+/// Sets a view's sharded axis; `sharded_axis` is view()'s argument. Throws ShapeError if the view does not consist of
+/// whole rows: if it takes some of the rows, or merges them with other axes.
+void place_view(TensorImpl& view, const TensorImpl& of, int sharded_axis);
 
 /// "float32 (30, 5) on mesh(cuda:0, cuda:1), sharded along dim 0", for messages.
 std::string describe_placed(const TensorImpl& t);

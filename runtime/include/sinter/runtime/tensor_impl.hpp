@@ -6,10 +6,14 @@
 
 namespace sinter::inline v1::runtime {
 
+/// In place of a sharded axis: there is none, or (as an argument of view()) the strides determine it, which they cannot
+/// for a single row. No two such constants of any file are equal.
+inline constexpr int no_axis = -1, axis_by_strides = -2;
+
 struct TensorImpl : Counted<TensorImpl> {
   DType dtype = DType::Float32;
-  bool contiguous = true;  // row-major without gaps
-  std::int8_t split = -1;  // on a mesh: the sharded axis, counted from the first one; -1 if replicated
+  bool contiguous = true;              // row-major without gaps
+  std::int8_t sharded_axis = no_axis;  // on a mesh, counted from the first axis; no_axis if replicated
   Device device;
   std::byte* data = nullptr;  // first element; null when there is no memory, as in an iota tensor
   std::int64_t first = 0;     // of an iota tensor: the value of its first element; on a mesh: its index in the array
@@ -27,26 +31,22 @@ using TensorRef = Ref<TensorImpl>;
 /// Uninitialized and contiguous. Throws ShapeError, OutOfMemory, DeviceError.
 TensorRef empty(const Shape& shape, DType dtype, Device device);
 
-/// The same on the CPU, in page-locked memory. Throws ShapeError, OutOfMemory, DeviceError.
+/// Uninitialized and contiguous, on the CPU in page-locked memory. Throws ShapeError, OutOfMemory, DeviceError.
 TensorRef empty_pinned(const Shape& shape, DType dtype);
 
 /// A contiguous tensor over existing memory, which `owner` keeps alive: nothing is copied. Throws ShapeError, and Error
 /// if `data` is not aligned for the dtype.
-TensorRef over_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
+TensorRef wrap_memory(const Shape& shape, DType dtype, std::byte* data, std::shared_ptr<const void> owner,
                       Device device = Device());
 /// Whether elements are in row-major order without gaps. The stride of an axis with extent 1 does not matter.
 bool is_contiguous(const Shape& shape, const Shape& strides) noexcept;
 /// Whether `data` is aligned for the dtype.
 bool is_aligned(const std::byte* data, DType dtype) noexcept;
 
-/// Values of view()'s `split` in place of an axis: the view has lost the sharded axis, or the strides determine it,
-/// which they cannot for a single row.
-inline constexpr int taken_away = -1, by_strides = -2;
-
 /// Another view of the same memory, starting `offset` elements further on. Sets `contiguous` from shape and strides.
-/// `split` is its sharded axis.
+/// `sharded_axis` is its sharded axis.
 TensorRef view(const TensorImpl& of, const Shape& shape, const Shape& strides, std::int64_t offset = 0,
-               int split = by_strides);
+               int sharded_axis = axis_by_strides);
 
 /// A tensor without memory whose element i is its row-major index i (int64), which kernels compute. The elements of a
 /// view keep their values.

@@ -1,0 +1,75 @@
+// Conversions between dtypes: plain loops, which the compiler turns into this instruction set's conversions.
+#include "loops.hpp"
+#include "vector_half.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+namespace {
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+/// The compute dtype of T (compute_dtype() in dtype.hpp).
+template <class T>
+using ComputeType = std::conditional_t<is_half<T>, float, std::conditional_t<sizeof(T) <= 2, std::int32_t, T>>;
+
+/// Floats to integers truncate and saturate, NaN becomes 0; to bool, the result is x != 0; the rest rounds once or
+/// wraps.
+template <class To, class From>
+SINTER_INLINE Stored<To> converted(Stored<From> x) {
+  if constexpr (is_half<From>) {
+    return to_float(x);
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return x != 0;
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return to_half(x);
+  } else if constexpr (std::is_same_v<To, BFloat16>) {
+    return to_bfloat16(x);
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return x != 0;
+  } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
+    constexpr To highest = static_cast<To>(static_cast<std::make_unsigned_t<To>>(-1) >> 1);
+    constexpr From limit = static_cast<From>(-static_cast<From>(-highest - 1));  // 2^31 or 2^63
+    if (!(x >= -limit)) return x < -limit ? -highest - 1 : To{0};
+    return x >= limit ? highest : static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class To, class From>
+void cast_row(void* out, const void* const* in, std::int64_t n) {
+  auto* __restrict to = static_cast<Stored<To>*>(out);
+  const auto* __restrict from = static_cast<const Stored<From>*>(in[0]);
+  std::int64_t i = 0;
+  constexpr std::int64_t lanes = Vec<float>::lanes;
+  if constexpr (is_half<From>)
+    for (; i + lanes <= n; i += lanes) Vec<float>(load_wide(from + i)).store(to + i);
+  if constexpr (is_half<To>)
+    for (; i + lanes <= n; i += lanes) store_narrow(to + i, Vec<float>::load(from + i).v);
+  for (; i < n; ++i) to[i] = converted<To, From>(from[i]);
+}
+
+/// Storage dtypes are converted only from their compute dtype; 16-bit floats are converted only to float.
+template <class To, class From>
+constexpr LoopForms cast_between() {
+  constexpr bool stored_only = is_half<To> || (sizeof(To) <= 2 && !std::is_same_v<To, bool>);
+  if constexpr ((stored_only && !std::is_same_v<From, ComputeType<To>>) ||
+                (is_half<From> && !std::is_same_v<To, float>))
+    return {};
+  else
+    return {{cast_row<To, From>}};
+}
+
+// In the order of the dtypes.
+#define SINTER_FROM(T)                                                                                   \
+  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),              \
+      cast_between<std::int16_t, T>(), cast_between<std::int32_t, T>(), cast_between<std::int64_t, T>(), \
+      cast_between<Half, T>(), cast_between<BFloat16, T>(), cast_between<float, T>(), cast_between<double, T>()
+
+}  // namespace
+
+constinit const LoopForms cast_loops[cast_count] = {
+    SINTER_FROM(bool),         SINTER_FROM(std::uint8_t), SINTER_FROM(std::int8_t), SINTER_FROM(std::int16_t),
+    SINTER_FROM(std::int32_t), SINTER_FROM(std::int64_t), SINTER_FROM(Half),        SINTER_FROM(BFloat16),
+    SINTER_FROM(float),        SINTER_FROM(double)};
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

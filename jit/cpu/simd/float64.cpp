@@ -1,0 +1,11 @@
+// Every operation that computes in float64.
+#include "loops.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+
+constinit const LoopForms float64_loops[loop_op_count] = {
+#define SINTER_OP(name, arity, rule) loop_forms<functions::name##_op, double>(),
+#include <sinter/jit/op_list.def>
+};
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

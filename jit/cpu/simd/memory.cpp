@@ -1,0 +1,96 @@
+// Copies, fills, copies of every second element, and gathers.
+#include "loops.hpp"
+#include "vector_pairs.hpp"
+
+namespace sinter::inline v1::jit::cpu::SINTER_ISA {
+namespace {
+
+template <class T, bool uniform>
+void copy_row(void* out, const void* const* in, std::int64_t n) {
+  loop(out, n, [](Vec<T> x) SINTER_LAMBDA { return x; }, Source<Vec<T>, uniform>(in[0]));
+}
+
+/// Elements of 16 bytes.
+void copy16_row(void* out, const void* const* in, std::int64_t n) { copy_row<std::int64_t, false>(out, in, 2 * n); }
+void fill16_row(void* out, const void* const* in, std::int64_t n) {
+  auto* to = static_cast<char*>(out);
+  struct {
+    std::int64_t words[2];
+  } value;
+  __builtin_memcpy(&value, in[0], 16);
+  for (std::int64_t i = 0; i < n; ++i) __builtin_memcpy(to + 16 * i, &value, 16);
+}
+
+/// Reads nothing past the last element that is copied.
+template <class T>
+void every_second_row(void* out, const void* const* in, std::int64_t n) {
+  using V = Vec<T>;
+  auto* to = static_cast<T*>(out);
+  const auto* from = static_cast<const T*>(in[0]);
+  std::int64_t i = 0;
+  for (; i + V::lanes < n; i += V::lanes)
+    every_second<0>(AllLanes<T>{}, V::load(from + 2 * i), V::load(from + 2 * i + V::lanes)).store(to + i);
+  const int rest = static_cast<int>(n - i), reach = 2 * rest - 1;  // 1 to lanes
+  if (rest <= 0) return;
+  const V low = reach < V::lanes ? V::load(from + 2 * i, reach) : V::load(from + 2 * i);
+  const V high = reach > V::lanes ? V::load(from + 2 * i + V::lanes, reach - V::lanes) : V(0);
+  const V taken = every_second<0>(AllLanes<T>{}, low, high);
+  rest < V::lanes ? taken.store(to + i, rest) : taken.store(to + i);
+}
+
+/// Whether the offsets are consecutive, as for whole rows in an embedding.
+SINTER_INLINE bool is_run(const std::int64_t* offsets, std::int64_t n) {
+  if (offsets[n - 1] - offsets[0] != n - 1) return false;
+  std::int64_t differs = 0;
+  for (std::int64_t i = 0; i < n; ++i) differs |= offsets[i] - offsets[0] - i;
+  return differs == 0;
+}
+
+template <class T>
+void load_row(void* out, const void* const* in, std::int64_t n) {
+  auto* __restrict to = static_cast<Stored<T>*>(out);
+  const auto* __restrict from = static_cast<const Stored<T>*>(in[0]);
+  const auto* __restrict offsets = static_cast<const std::int64_t*>(in[1]);
+  if (is_run(offsets, n)) {
+    const void* const first = from + offsets[0];
+    return copy_row<T, false>(out, &first, n);
+  }
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[offsets[i]];
+}
+
+void load16_row(void* out, const void* const* in, std::int64_t n) {
+  auto* to = static_cast<char*>(out);
+  const auto* from = static_cast<const char*>(in[0]);
+  const auto* offsets = static_cast<const std::int64_t*>(in[1]);
+  for (std::int64_t i = 0; i < n; ++i) __builtin_memcpy(to + 16 * i, from + 16 * offsets[i], 16);
+}
+
+template <bool from_end>
+void outside_row(void* out, const void* const* in, std::int64_t n) {
+  const auto* positions = static_cast<const std::int64_t*>(in[0]);
+  const std::int64_t extent = *static_cast<const std::int64_t*>(in[1]), least = from_end ? -extent : 0;
+  std::int64_t outside = 0;
+  for (std::int64_t i = 0; i < n; ++i) outside |= (positions[i] < least) | (positions[i] >= extent);
+  *static_cast<bool*>(out) = outside != 0;
+}
+
+}  // namespace
+
+constinit const LoopForms memory_loops[static_cast<int>(Memory::count)] = {
+    {{copy_row<std::uint8_t, false>, copy_row<std::uint8_t, true>}},
+    {{copy_row<std::int16_t, false>, copy_row<std::int16_t, true>}},
+    {{copy_row<std::int32_t, false>, copy_row<std::int32_t, true>}},
+    {{copy_row<std::int64_t, false>, copy_row<std::int64_t, true>}},
+    {{copy16_row, fill16_row}},
+    {{every_second_row<std::int16_t>}},
+    {{every_second_row<std::int32_t>}},
+    {{every_second_row<std::int64_t>}},
+    {{load_row<std::uint8_t>, load_row<std::uint8_t>}},
+    {{load_row<std::int16_t>, load_row<std::int16_t>}},
+    {{load_row<std::int32_t>, load_row<std::int32_t>}},
+    {{load_row<std::int64_t>, load_row<std::int64_t>}},
+    {{load16_row, load16_row}},
+    {{outside_row<false>, outside_row<true>}},
+};
+
+}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

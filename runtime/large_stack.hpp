@@ -1,0 +1,23 @@
+// Threads with large stacks, for compilers with recursive parsers. Each task gets a new thread: the cost is negligible
+// compared with a compilation, and no idle threads complicate forks and exit.
+#pragma once
+#include <chrono>
+#include <functional>
+
+namespace sinter::inline v1::runtime {
+
+/// Runs `work` on a thread with a stack of 16 MB and waits for it; if this already is such a thread, runs it here.
+/// Throws what `work` throws; Error if no thread can be started. `impatient`, if given, is called in this thread once
+/// the work has taken `patience`.
+void run_on_large_stack(const std::function<void()>& work, std::chrono::milliseconds patience = {},
+                        const std::function<void()>& impatient = {});
+
+/// Runs `work`, which must not throw, on such a thread later. At most as many run at once as there are processors, but
+/// at least two. The end of the process waits for running work and drops what has not started. Throws Error if no
+/// thread can be started.
+void queue_on_large_stack(std::function<void()> work);
+
+/// Drops work that has not started and waits for running work. For the end of the process.
+void wait_for_large_stacks() noexcept;
+
+}  // namespace sinter::inline v1::runtime
