@@ -73,6 +73,12 @@ void check_accessor_ndim(const TensorImpl& t, int ndim) {
 
 std::ostream& print(std::ostream& out, const TensorImpl& t) { return out << to_string(t); }
 
+std::ostream& print(std::ostream& out, std::initializer_list<std::pair<std::string_view, const TensorImpl&>> results) {
+  const char* before = "(\n";
+  for (const auto& [name, result] : results) out << std::exchange(before, ",\n") << name << '=' << to_string(result);
+  return out << ')';
+}
+
 TensorRef on_one_device(const TensorImpl& t) {
   auto& x = const_cast<TensorImpl&>(t);  // only its reference count changes
   return t.device.is_mesh() ? jit::gather(x, Device()) : TensorRef::share(&x);

@@ -2,6 +2,7 @@
 #include <fstream>
 #include <future>
 #include <iostream>
+#include <sinter/prepare.hpp>
 #include <sinter/sinter.hpp>
 
 namespace sn = sinter;

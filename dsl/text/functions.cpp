@@ -17,7 +17,7 @@ Any with_order(double p, F use) {
   if (p == 0) return use(std::integral_constant<int, 0>());
   if (p == 1) return use(std::integral_constant<int, 1>());
   if (p == 2) return use(std::integral_constant<int, 2>());
-  if (std::isinf(p)) return p > 0 ? use(Infinity<1>()) : use(Infinity<-1>());
+  if (std::isinf(p)) return p > 0 ? use(Infinity()) : use(NegativeInfinity());
   return use(p);
 }
 

@@ -141,7 +141,7 @@ TEST_F(Gradient, GoesBackThroughManyViewsOfResults) {
     (void)sn::grad(power(600), a);
     FAIL() << "the history is complete";
   } catch (const sn::Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("history is not complete: past 16384 operations, or 512 views"));
+    EXPECT_THAT(error.what(), HasSubstr("history is not complete: past 16384 operations, or 512 nested views"));
   }
 }
 

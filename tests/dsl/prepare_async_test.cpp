@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sinter/prepare.hpp>
 #include <sinter/sinter.hpp>
 #include <thread>
 #include <vector>

@@ -1,6 +1,7 @@
 // Every other function of the library with tensors on a mesh: the result is that of one device, or a DeviceError
 // or ShapeError says what to do instead.
 #include <sinter/dsl/sharded.hpp>
+#include <sinter/prepare.hpp>
 
 #include <cmath>
 #include <filesystem>

@@ -4,6 +4,7 @@
 A case is a C++ file beside this one that begins with a header of comments:
     // expect: a text that the compiler's output must contain (any number of such lines)
     // lines: g++ 8 clang 12       the most lines of output, by compiler; these numbers where there is no such line
+    // options: -std=c++17         what to compile it with
 Compiled as it stands it must fail like that. Compiled with -DOK it must succeed, which proves that nothing else is
 wrong with it: the case keeps the mistake in `#ifdef OK ... #else ... #endif`.
 
@@ -22,8 +23,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused"]
 
 
 def header(path):
-    """The texts to expect and the limit of lines of each compiler, from the comments at the top of a case."""
-    expected, limits = [], {"g++": 8, "clang": 12}
+    """The texts to expect, the limit of lines of each compiler and the options, from the comments at the top of a case."""
+    expected, limits, options = [], {"g++": 8, "clang": 12}, []
     with open(path, encoding="utf-8") as case:
         for line in case:
             if not line.startswith("//"):
@@ -32,7 +33,9 @@ def header(path):
                 expected.append(found.group(1).strip())
             elif found := re.match(r"// lines: (.+)", line):
                 limits.update((kind, int(most)) for kind, most in re.findall(r"(\S+) (\d+)", found.group(1)))
-    return expected, limits
+            elif found := re.match(r"// options: (.+)", line):
+                options = found.group(1).split()
+    return expected, limits, options
 
 
 def includes(case):
@@ -58,11 +61,11 @@ def precompile(command, kind, cases, folder):
     return [*command, "-fsyntax-only", "-include", prefix]
 
 
-def refusal_problems(command, kind, case):
-    expected, limits = header(case)
+def refusal_problems(command, precompiled, kind, case):
+    expected, limits, options = header(case)
     if not expected:
         yield "the case says nothing of the form `// expect: text`"
-    status, output = run(command, case)
+    status, output = run(*([command, "-fsyntax-only", *options, case] if options else [precompiled, case]))
     if status == 0:
         yield "it compiles, and must not"
     elif status < 0 or "internal compiler error" in output:
@@ -79,14 +82,14 @@ def refusal_problems(command, kind, case):
 
 def problems(command, kind, cases, folder):
     """What is wrong with cases that include the same headers of Sinter's."""
-    command = precompile(command, kind, cases, folder)
+    precompiled = precompile(command, kind, cases, folder)
     for case in cases:
-        for problem in refusal_problems(command, kind, case):
+        for problem in refusal_problems(command, precompiled, kind, case):
             yield f"{case}: {problem}"
     together = folder / "together.cpp"
     together.write_text("".join(f'namespace {case.stem} {{\n#include "{case}"\n}}\n' for case in cases),
                         encoding="utf-8")
-    status, output = run(command, "-DOK", *WARNINGS, together)
+    status, output = run(precompiled, "-DOK", *WARNINGS, together)
     if status != 0:
         yield f"with -DOK every case must compile, and these do not:\n{output}"
 

@@ -1,4 +1,4 @@
-// expect: the operands are on different devices
+// expect: to a mesh with shard(x, mesh) or replicate(x, mesh)
 // lines: g++ 9 clang 12
 #include <sinter/sinter.hpp>
 

@@ -1,4 +1,4 @@
-// expect: an expression cannot be written to, nor can elements that an index selects
+// expect: x[indices] = v is x.index_put_(indices, v)
 // lines: g++ 10 clang 12
 #include <sinter/sinter.hpp>
 

@@ -10,6 +10,7 @@
 #include <dsl/tool/commands.hpp>
 #include <jit/cache/disk_cache.hpp>
 #include <jit/cache/disk_entry.hpp>
+#include <sinter/prepare.hpp>
 #include "../scratch.hpp"
 #include "calls.hpp"
 #include "scenario.hpp"

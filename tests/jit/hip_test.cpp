@@ -214,7 +214,7 @@ TEST_F(Hip, EveryRowScheme) {
       const jit::KernelTraits traits(kernel);
       for (const bool aliased : {false, true})
         kernels.add(
-            jit::hip::source(kernel, traits, row_class(kernel, 64, 256, w.chosen.text.row_per_element, aliased)));
+            jit::hip::source(kernel, traits, row_class(kernel, 64, 256, w.chosen.config.row_per_element, aliased)));
     }
   }
   EXPECT_THAT(kernels.text(), HasSubstr("sync_warp();"));

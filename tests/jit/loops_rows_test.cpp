@@ -88,7 +88,8 @@ class LoopsRows : public ::testing::TestWithParam<NamedOverride> {
   void for_sizes(F f) {
     const Overridden w(GetParam().chosen);
     std::mt19937_64 random(test::seed_of_tests());
-    const bool row_per_element = GetParam().chosen.text.row_per_element, is_large = GetParam().chosen.text.team == 0;
+    const bool row_per_element = GetParam().chosen.config.row_per_element,
+               is_large = GetParam().chosen.config.team == 0;
     for (const std::int64_t columns : {1, 31, 32, 65, is_large ? 300 : 128})
       for (const std::int64_t rows : {1, row_per_element ? 33 : 3}) {
         SCOPED_TRACE(::testing::Message() << rows << " rows of " << columns << ", seed " << test::seed_of_tests());

@@ -177,7 +177,7 @@ void test_sums(const NamedOverride& named, double error) {
         values.push_back(T(static_cast<R>(value_of(static_cast<int>(r) % kinds, c, columns, random))));
     std::vector<TensorRef> operands;
     for (int o = 0; o < 3; ++o) operands.push_back(runtime::empty(Shape{rows}, compute, test_devices()[1]));
-    operands.push_back(matrix(values, rows, columns, named.chosen.text.row_per_element, test_devices()[1]));
+    operands.push_back(matrix(values, rows, columns, named.chosen.config.row_per_element, test_devices()[1]));
     run_rows(e, operands, {rows, columns});
     std::vector<R> got[3];
     for (std::size_t o = 0; o < 3; ++o) got[o] = download<R>(operands[o]);
@@ -201,7 +201,7 @@ TEST_P(Online, OfDoubles) { test_sums<double, double>(GetParam(), 2e-13); }
 std::vector<NamedOverride> loops() {
   std::vector<NamedOverride> found;
   for (const NamedOverride& w : overrides)
-    if (!w.chosen.text.in_registers) found.push_back(w);
+    if (!w.chosen.config.in_registers) found.push_back(w);
   return found;
 }
 INSTANTIATE_TEST_SUITE_P(Schemes, Online, ::testing::ValuesIn(loops()), [](const auto& i) { return i.param.name; });

@@ -19,7 +19,7 @@ class RowKinds : public ::testing::TestWithParam<NamedOverride> {
   void SetUp() override {
     if (test_devices().size() < 2) GTEST_SKIP() << "no GPU";
   }
-  bool row_per_element() const { return GetParam().chosen.text.row_per_element; }
+  bool row_per_element() const { return GetParam().chosen.config.row_per_element; }
 };
 
 template <class T>
@@ -78,7 +78,7 @@ void test_all(const NamedOverride& named, const std::vector<T>& few, bool with_s
         const DType t = kernel.graph[kernel.graph.outputs()[o]].dtype;
         operands.push_back(runtime::empty(o == 5 ? Shape{rows, 1} : Shape{rows}, t, test_devices()[1]));
       }
-      operands.push_back(matrix(values, rows, columns, named.chosen.text.row_per_element, test_devices()[1]));
+      operands.push_back(matrix(values, rows, columns, named.chosen.config.row_per_element, test_devices()[1]));
       run_rows(e, operands, {rows, columns});
       std::vector<std::vector<std::uint64_t>> got;
       for (std::size_t o = 0; o < kernel.outputs.size(); ++o) got.push_back(values_of(*operands[o]));
@@ -129,7 +129,7 @@ std::vector<double> means_of(const TensorRef& t) {
 template <class T>
 void test_norm(const NamedOverride& named, DType compute, double error) {
   const Overridden w(named.chosen);
-  const bool row_per_element = named.chosen.text.row_per_element;
+  const bool row_per_element = named.chosen.config.row_per_element;
   RowKernel k(fmt::format("norm_{}", name(dtype_of<T>)));
   write_norm(k, dtype_of<T>, compute);
   const Executable e(k.done());

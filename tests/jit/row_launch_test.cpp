@@ -41,7 +41,7 @@ class RowLaunch : public ::testing::TestWithParam<NamedOverride> {
 /// Two stages and a pass that writes; every second size in place.
 TEST_P(RowLaunch, Softmax) {
   const Overridden w(GetParam().chosen);
-  const bool row_per_element = GetParam().chosen.text.row_per_element;
+  const bool row_per_element = GetParam().chosen.config.row_per_element;
   RowKernel k("softmax_f32");
   write_softmax(k, DType::Float32, DType::Float32);
   const Executable e(k.done());

@@ -27,8 +27,8 @@ std::string table(const RowTraits& traits, int width, bool row_per_element) {
       const RowScheme s = choose_rows(traits, {rows, columns, fits, row_per_element});
       const RowGrid g = row_grid(s, rows, columns);
       out += fmt::format("{:>7} x {:<8} width {} vectors {:<2} {:>7} row groups of {:<4} {}\n", rows, columns,
-                         s.vector_width, s.text.vectors_per_thread, g.row_groups, g.block,
-                         describe(s, g, s.text.row_cache));
+                         s.vector_width, s.config.vectors_per_thread, g.row_groups, g.block,
+                         describe(s, g, s.config.row_cache));
     }
   return out;
 }
@@ -72,7 +72,7 @@ TEST(RowScheme, OfMoreColumnsThanAnIntCounts) {
   write_sum(k, DType::Float32);
   const RowTraits traits(k.done());
   for (const std::int64_t columns : {std::int64_t{1} << 33, std::int64_t{1} << 36})
-    EXPECT_GT(choose_rows(traits, {32, columns, 1, true}).text.team, 0);
+    EXPECT_GT(choose_rows(traits, {32, columns, 1, true}).config.team, 0);
 }
 
 TEST(RowScheme, CoversTheRow) {
@@ -87,7 +87,7 @@ TEST(RowScheme, CoversTheRow) {
     const RowSizes sizes{size(), size(), 1 << random() % 4, random() % 2 == 0};
     const RowScheme s = choose_rows(traits, sizes);
     const RowGrid g = row_grid(s, sizes.rows, sizes.columns);
-    const jit::RowConfig& t = s.text;
+    const jit::RowConfig& t = s.config;
     SCOPED_TRACE(::testing::Message() << sizes.rows << " x " << sizes.columns << ": " << describe(s, g));
     ASSERT_EQ(t.row_per_element, sizes.row_per_element);
     ASSERT_LE(s.vector_width, sizes.vector_width);

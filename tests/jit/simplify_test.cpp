@@ -112,6 +112,8 @@ TEST(Simplify, CastsThatLoseNothing) {
   EXPECT_EQ(chain(f32, f64, f32), 0u);
   EXPECT_EQ(chain(i32, f64, f32), 1u);
   EXPECT_EQ(chain(DType::Bool, f32, i32), 1u);
+  EXPECT_EQ(chain(DType::Int16, DType::Int64, f32), 1u);
+  EXPECT_EQ(chain(DType::UInt8, f64, DType::Int64), 1u);
   EXPECT_EQ(chain(f32, f32, f32), 0u);
   EXPECT_EQ(chain(f64, f32, f64), 2u);  // rounds
   EXPECT_EQ(chain(i32, f32, f64), 2u);  // rounds

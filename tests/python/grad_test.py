@@ -46,7 +46,7 @@ class Gradients(Case):
         with self.assertRaisesRegex(sinter.Error, "does not depend on it"):
             sinter.grad(x.sum(), y)
         self.assert_equal(sinter.grad(x.sum(), y, allow_unused=True), np.zeros(1, "float32"))
-        with self.assertRaisesRegex(TypeError, "by tensors, but got"):
+        with self.assertRaisesRegex(TypeError, "with respect to tensors, but got"):
             sinter.grad(x.sum(), x * 2)
         with self.assertRaisesRegex(TypeError, "takes the tensors"):
             sinter.grad(x.sum())

@@ -1,5 +1,8 @@
 // Networks: layers, Sequential, user-defined modules. Includes sinter.hpp.
 #pragma once
+#if __cplusplus < 202002L
+#error "Sinter needs C++20: compile with -std=c++20"
+#else
 #include <sinter/sinter.hpp>
 
 // First, so that an error in a module is reported only two includes away from the user's file.
@@ -16,3 +19,4 @@
 #include <sinter/nn/linear.hpp>
 #include <sinter/nn/norm.hpp>
 #include <sinter/nn/sequential.hpp>
+#endif

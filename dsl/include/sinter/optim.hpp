@@ -8,8 +8,12 @@
 // A step evaluates the loss and the gradients together, and updates all parameters of one dtype and device by one
 // kernel.
 #pragma once
+#if __cplusplus < 202002L
+#error "Sinter needs C++20: compile with -std=c++20"
+#else
 #include <sinter/optim/adam.hpp>
 #include <sinter/optim/ema.hpp>
 #include <sinter/optim/rmsprop.hpp>
 #include <sinter/optim/schedule.hpp>
 #include <sinter/optim/sgd.hpp>
+#endif

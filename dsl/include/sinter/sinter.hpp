@@ -1,5 +1,8 @@
 // The whole library: tensors, expressions, evaluation, devices, files.
 #pragma once
+#if __cplusplus < 202002L
+#error "Sinter needs C++20: compile with -std=c++20"
+#else
 // First, so that an error in an operator or an index is reported only two includes away from the user's file.
 #include <sinter/dsl/axis.hpp>
 #include <sinter/dsl/indexing_methods.hpp>
@@ -45,3 +48,4 @@
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/precision.hpp>
 #include <sinter/runtime/stream.hpp>
+#endif

@@ -8,8 +8,8 @@ SINTER_DEVICE T shuffle_xor(T a, int lane_mask) {
 #endif
 }
 
+// A barrier of a warp of AMD's GPUs, whose lanes execute in lockstep: only memory order has to be enforced.
 #ifdef __HIP__
-// A barrier of a warp. The lanes of AMD's GPUs execute in lockstep, so only memory order has to be enforced.
 SINTER_DEVICE void sync_warp() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
   __builtin_amdgcn_wave_barrier();

@@ -20,6 +20,10 @@ template <class A>
 concept operand = expression<A> || cpp_scalar<std::remove_cvref_t<A>> || integral_constant<std::remove_cvref_t<A>> ||
                   is_fixed_number<std::remove_cvref_t<A>>;
 
+#define SINTER_NO_OPERAND                                                                                              \
+  "an operand is a tensor, an expression, a C++ number or an integral constant; sn::tensor(values) makes a tensor of " \
+  "a vector or of braces"
+
 /// The element type of a C++ scalar: weak in promotion, so it only raises the category of tensor operands.
 template <Category C>
 struct Weak {};
@@ -98,8 +102,23 @@ constexpr auto lift(FixedNumber<C, Bits>) noexcept {
 
 template <class A>
 using lifted = std::remove_cvref_t<decltype(lift(std::declval<A>()))>;
+/// The device type of an operand, without overload resolution for lift: operators ask for it several times each.
 template <class A>
-using device_of = typename lifted<A>::device_type;
+struct DeviceOf {
+  using type = NoDevice;
+};
+template <expression A>
+struct DeviceOf<A> {
+  using type = typename A::device_type;
+};
+template <class A>
+using device_of = typename DeviceOf<std::remove_cvref_t<A>>::type;
+
+/// Whether an operand is an expression whose error has already been reported.
+template <class E>
+inline constexpr bool is_error = false;
+template <expression E>
+inline constexpr bool is_error<E> = std::is_same_v<value_type_of<E>, Unknown>;
 
 /// Type promotion at compile time: the C++ type of a result, or AnyType where only run time knows it.
 template <class T>
@@ -120,7 +139,8 @@ struct TypeOf;
 
 template <Op op, class... T>
 struct ResultType {
-  static constexpr OpTypes types = op_types(op, std::array{operand_type<T>...});
+  static constexpr std::array<OperandType, sizeof...(T)> operands{operand_type<T>...};  // named for debug iterators
+  static constexpr OpTypes types = op_types(op, operands);
   static constexpr bool ok = types.ok, refuses_complex = is_complex(types.compute) && !takes_complex(op);
   using type = typename TypeOf<types.result>::type;
 };
@@ -189,8 +209,8 @@ auto join_operands(E&&... operands) {
 template <Op op, class... A>
 constexpr auto apply(A&&... operands) {
   static_assert(sizeof...(A) == info(op).arity, "this operation takes another number of operands; see docs/ops.md");
-  static_assert((operand<A> && ...), "an operand is a tensor, an expression, a C++ number or an integral constant");
-  if constexpr (!same_device<device_of<A>...> || (std::is_same_v<typename lifted<A>::value_type, Unknown> || ...))
+  static_assert((operand<A> && ...), SINTER_NO_OPERAND);
+  if constexpr (!same_device<device_of<A>...> || (is_error<A> || ...))
     return ErrorExpression();
   else if constexpr ((is_lazy<std::remove_cvref_t<A>> || ...))
     return apply_lazy<op>(operands...);

@@ -2,8 +2,11 @@
 // time.
 #pragma once
 #include <complex>
+#include <initializer_list>
 #include <iosfwd>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <sinter/dsl/bind.hpp>
 #include <sinter/dsl/operators.hpp>
@@ -40,6 +43,8 @@ void read_item(const TensorImpl& t, void* to);
 /// Copies the elements to `to`, row-major.
 void read_elements(TensorImpl& t, void* to);
 std::ostream& print(std::ostream& out, const TensorImpl& t);
+/// Several results by name: "(\nvalues=tensor([3.]),\nindices=tensor([0]))".
+std::ostream& print(std::ostream& out, std::initializer_list<std::pair<std::string_view, const TensorImpl&>> results);
 TensorRef pin_memory(TensorImpl& t);
 /// Throws DeviceError for a tensor on a GPU, Error if it must be contiguous and is not.
 void check_host_access(const char* what, const TensorImpl& t, bool contiguous);
@@ -89,9 +94,6 @@ void check_device(const TensorImpl& t) {
   else if constexpr (!std::is_same_v<D, AnyDevice>)
     check_device_kind(t, Device(D{}), std::is_same_v<D, Cuda<>>);
 }
-
-template <class E>
-inline constexpr bool is_error = std::is_same_v<value_type_of<E>, Unknown>;
 
 /// The error message for every use with another element type.
 template <class From, class To>

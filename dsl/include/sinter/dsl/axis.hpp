@@ -11,12 +11,18 @@
 
 namespace sinter::inline v1::detail {
 
+struct ExpressionTag;
+
+/// What converts to a position or an axis. Expressions convert to numbers only for the sake of an error message.
+template <class I>
+concept position_like = std::convertible_to<I, std::int64_t> && !std::floating_point<I> &&
+                        !std::is_base_of_v<ExpressionTag, std::remove_cvref_t<I>>;
+
 /// A position or an axis: any integer except a bool, which C++ would convert.
 struct Index {
   std::int64_t value;
 
-  template <std::convertible_to<std::int64_t> I>
-    requires(!std::floating_point<I>)
+  template <position_like I>
   constexpr Index(I i) : value(static_cast<std::int64_t>(i)) {
     static_assert(!std::is_same_v<I, bool>, "a position or an axis is an integer, not a bool; masks go to where");
   }
@@ -37,8 +43,7 @@ class Axes {
   /// All axes.
   constexpr Axes() = default;
   constexpr Axes(KeepDim keep) : keeps(keep.keeps) {}
-  template <std::convertible_to<std::int64_t> I>
-    requires(!std::floating_point<I>)
+  template <position_like I>
   constexpr Axes(I axis) : Axes({Index(axis)}) {}
   constexpr Axes(std::initializer_list<Index> axes) {
     for (const Index axis : axes) add(axis);

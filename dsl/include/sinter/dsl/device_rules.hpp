@@ -71,7 +71,10 @@ concept different_devices = std::is_same_v<common_device<L, R>, ErrorDevice> && 
                             !std::is_same_v<R, ErrorDevice>;
 
 // Checked at the user's call (each operator, Function, the methods), so that the error message is one step deep.
-#define SINTER_DIFFERENT_DEVICES "the operands are on different devices: move one with .to(device), .cuda() or .cpu()"
+#define SINTER_DIFFERENT_DEVICES                                                                                  \
+  "the operands are on different devices: move one with .to(device), .cuda() or .cpu(); to a mesh with shard(x, " \
+  "mesh) "                                                                                                        \
+  "or replicate(x, mesh)"
 
 /// Whether every tensor of device type From is also one of To.
 template <class From, class To>

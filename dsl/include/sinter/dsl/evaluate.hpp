@@ -1,13 +1,11 @@
 // Explicit evaluation, evaluating several expressions together, and inspecting plans.
 #pragma once
-#include <future>
 #include <string>
 #include <string_view>
 #include <tuple>
 
 #include <sinter/dsl/lazy.hpp>
 #include <sinter/jit/inspect.hpp>
-#include <sinter/jit/prepare.hpp>
 
 namespace sinter::inline v1 {
 
@@ -38,17 +36,6 @@ void evaluate_all(TensorRef* results, jit::Mode mode, const E&... e) {
     jit::evaluate(nodes, results, mode);
   } else {
     jit::evaluate(BoundTogether<E...>(e...).bound(), results, mode);
-  }
-}
-template <class... E>
-std::future<void> prepare_all_async(const E&... e) {
-  if constexpr ((is_lazy<E> || ...)) {
-    const jit::LazyRef nodes[] = {lazy_node(e)...};
-    return jit::prepare_async(nodes);
-  } else if constexpr (sizeof...(E) == 1) {
-    return (jit::prepare_async(detail::bind(e)), ...);
-  } else {
-    return jit::prepare_async(BoundTogether<E...>(e...).bound());
   }
 }
 template <class... E, std::size_t... I>
@@ -111,14 +98,6 @@ void prepare(E&&... e) {
   detail::evaluate_all(results, jit::Mode::Prepare, lift(std::forward<E>(e))...);
 }
 
-/// Prepares in the background, different kernels in parallel; an evaluation in the meantime waits for those it needs.
-/// The call itself throws what can be checked without compiling (ShapeError, DeviceError, DTypeError) and then returns
-/// no future; the future throws the rest (CompileError, CudaError). It may be discarded.
-template <expression... E>
-[[nodiscard]] std::future<void> prepare_async(E&&... e) {
-  return detail::prepare_all_async(lift(std::forward<E>(e))...);
-}
-
 /// A description of the plan: device, kernels, what is fused, what is not and why, bytes moved, temporaries.
 template <expression E>
 std::string explain(E&& e) {
@@ -171,6 +150,13 @@ std::ostream& operator<<(std::ostream& out, const E& e) {
     detail::print(out, value.impl());
   }
   return out;
+}
+
+/// Values and positions, as PyTorch prints torch.return_types.
+template <class T, class D, class Values>
+std::ostream& operator<<(std::ostream& out, const ValuesAndIndices<T, D, Values>& found) {
+  const Tensor values(found.values);
+  return detail::print(out, {{"values", values.impl()}, {"indices", found.indices.impl()}});
 }
 
 /// Whether shapes and all elements are equal. Throws DeviceError if the devices differ.

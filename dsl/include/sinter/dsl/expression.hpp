@@ -11,14 +11,33 @@
 
 namespace sinter::inline v1 {
 
+namespace adl {
+struct Operand {};
+}  // namespace adl
+
 namespace detail {
 
-struct ExpressionTag {};
+#define SINTER_NO_NUMBER "a tensor or an expression is no C++ number: item() reads its only element"
+#define SINTER_NO_CONDITION                                                                                            \
+  "a tensor or an expression is no condition: write (x == y).all().item() or equal(x, y), & and | for && and ||, and " \
+  "where(c, x, y) for c ? x : y"
+
+/// Its namespace has the functions that argument-dependent lookup finds.
+struct ExpressionTag : adl::Operand {};
 
 /// Base class of every expression: On<its device type>, so that the device check deduces nothing but devices.
 template <class D>
 struct On : ExpressionTag {
   using device_type = D;
+
+  /// Rejected, with a message.
+  template <class S>
+    requires std::is_arithmetic_v<S>
+  operator S() const {
+    static_assert(!std::is_same_v<S, bool> || std::is_same_v<D, ErrorDevice>, SINTER_NO_CONDITION);
+    static_assert(std::is_same_v<S, bool> || std::is_same_v<D, ErrorDevice>, SINTER_NO_NUMBER);
+    return {};
+  }
 };
 
 /// Increments the reference count of each non-null leaf.
@@ -92,8 +111,8 @@ class [[nodiscard]] Expression : public detail::On<D>,
   template <class A>
   Expression& operator=(A&&) {
     static_assert(!std::is_same_v<A, A>,
-                  "an expression cannot be written to, nor can elements that an index selects: use index_put_, "
-                  "scatter_ or masked_fill_ of the tensor");
+                  "an expression has no memory to write to: declare it as sn::Tensor to hold values, or as sn::Lazy to "
+                  "build it in steps; x[indices] = v is x.index_put_(indices, v)");
     return *this;
   }
   ~Expression() {
@@ -131,6 +150,10 @@ using LeafExpression = Expression<T, D, Leaf<T>, 1, 0, leaf_bytes>;
 
 /// The type of an expression with mixed devices after its error: it fits everywhere, so nothing else is reported.
 using ErrorExpression = Expression<Unknown, ErrorDevice, Leaf<AnyType>, 0, 0, leaf_bytes>;
+template <class>
+struct ErrorExpressionOf {
+  using type = ErrorExpression;
+};
 
 }  // namespace detail
 

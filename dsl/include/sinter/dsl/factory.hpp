@@ -56,7 +56,7 @@ Tensor<T, device_type_of<D>> ones(const Shape& shape, const D& device = {}) {
 }
 /// Every element is `value`, whose type gives the dtype as a literal's does: full({2}, 7) is int64. Throws Error if the
 /// dtype cannot hold the value.
-template <class T = void, detail::cpp_scalar S, device_argument D = Cpu>
+template <class T = void, detail::number S, device_argument D = Cpu>
 Tensor<detail::literal_type<T, S>, device_type_of<D>> full(const Shape& shape, S value, const D& device = {}) {
   using U = detail::literal_type<T, S>;
   return Tensor<U, device_type_of<D>>(detail::full(shape, dtype_of<U>, detail::made_on(device), value));
@@ -118,7 +118,7 @@ auto empty_like(const Tensor<X, Dx>& x, const D&... device) {
   return detail::tensor_like<T, X, Dx, D...>(
       runtime::empty(x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...)));
 }
-template <class T = void, class X, class Dx, detail::cpp_scalar S, device_argument... D>
+template <class T = void, class X, class Dx, detail::number S, device_argument... D>
 auto full_like(const Tensor<X, Dx>& x, S value, const D&... device) {
   return detail::tensor_like<T, X, Dx, D...>(
       detail::full(x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...), value));

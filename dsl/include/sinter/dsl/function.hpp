@@ -9,6 +9,11 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
+template <class F, class... A>
+concept returns_expression = requires(F f, A... operands) {
+  { f(operands...) } -> expression;
+};
+
 /// Whether an operand is more than a tensor or a number, and so worth naming.
 template <class A>
 inline constexpr bool computes = false;
@@ -31,10 +36,11 @@ class function {
   template <class... A>
     requires(detail::operand<A> && ...)
   auto operator()(A&&... operands) const {
-    static_assert((expression<A> || ...),
+    constexpr bool has_tensor = (expression<A> || ...);
+    static_assert(has_tensor,
                   "a function takes at least one tensor or expression: for numbers only, call a C++ function");
     static_assert(detail::same_device<detail::device_of<A>...>, SINTER_DIFFERENT_DEVICES);
-    if constexpr (detail::same_device<detail::device_of<A>...>)
+    if constexpr (has_tensor && detail::same_device<detail::device_of<A>...>)
       return call(std::tuple<>(), std::forward<A>(operands)...);
     else
       return detail::ErrorExpression();
@@ -52,11 +58,16 @@ class function {
     else
       return with(operand);
   }
-  template <class Named>
-  auto call(const Named& named) const {
-    const auto result = std::apply(body_, named);
-    static_assert(expression<decltype(result)>, "the lambda of a function returns an expression of its operands");
-    return result;
+  template <class... A>
+  auto call(const std::tuple<A...>& named) const {
+    constexpr bool is_formula = detail::returns_expression<const F&, A...>;
+    static_assert(is_formula,
+                  "the lambda of a function takes as many operands as the call, of any type, and returns an expression "
+                  "of them: [](auto x) { return x * 2; }");
+    if constexpr (is_formula)
+      return std::apply(body_, named);
+    else
+      return detail::ErrorExpression();
   }
 
   F body_;

@@ -39,12 +39,18 @@ constexpr auto apply_with_defaults(std::index_sequence<i...>, A&&... operands) {
 template <Op op>
 template <class... A>
 constexpr auto Function<op>::operator()(A&&... operands) const {
-  static_assert(same_device<device_of<A>...>, SINTER_DIFFERENT_DEVICES);
-  constexpr std::size_t given = sizeof...(A), arity = info(op).arity;
-  if constexpr (given < arity && given + defaults<op>.size() >= arity)
-    return apply_with_defaults<op>(std::make_index_sequence<arity - given>(), std::forward<A>(operands)...);
-  else
-    return apply<overload<op, given>>(std::forward<A>(operands)...);
+  constexpr bool are_operands = (operand<A> && ...);
+  static_assert(are_operands, SINTER_NO_OPERAND);
+  if constexpr (are_operands) {
+    static_assert(same_device<device_of<A>...>, SINTER_DIFFERENT_DEVICES);
+    constexpr std::size_t given = sizeof...(A), arity = info(op).arity;
+    if constexpr (given < arity && given + defaults<op>.size() >= arity)
+      return apply_with_defaults<op>(std::make_index_sequence<arity - given>(), std::forward<A>(operands)...);
+    else
+      return apply<overload<op, given>>(std::forward<A>(operands)...);
+  } else {
+    return ErrorExpression();
+  }
 }
 template <Op op>
 template <class A, class B, Op other>
@@ -72,6 +78,25 @@ auto CastFunction<T>::operator()(A&& operand) const {
 #define SINTER_ALIAS(alias, name) inline constexpr auto& alias = name;
 #define SINTER_OP(name, arity, rule)
 #include <sinter/jit/op_list.def>
+
+// Argument-dependent lookup finds functions, not objects: generic code may write `using std::exp; exp(x)`.
+namespace adl {
+
+#define SINTER_FUNCTION(function, name)                                \
+  template <class... A>                                                \
+    requires(expression<A> || ...)                                     \
+  constexpr auto function(A&&... operands) {                           \
+    return detail::Function<Op::name>{}(std::forward<A>(operands)...); \
+  }
+#define SINTER_INTERNAL_OP(name, arity, rule)
+#define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule)
+#define SINTER_OP(name, arity, rule) SINTER_FUNCTION(name, name)
+#define SINTER_COMPOSITE_OP SINTER_OP
+#define SINTER_ALIAS(alias, name) SINTER_FUNCTION(alias, name)
+#include <sinter/jit/op_list.def>
+#undef SINTER_FUNCTION
+
+}  // namespace adl
 
 /// `x` converted to element type T, as an expression: floats truncate and saturate to integers, NaN gives 0.
 template <element T>

@@ -174,6 +174,7 @@ class Methods : public OperationMethods<Self>,
   auto to(const Target& device) const {
     return moved(CastFunction<T>{}(this->itself()), device);
   }
+  auto to(DType dtype) const { return tensor_from(this->itself()).to(dtype); }
   auto cpu() const { return moved(this->itself(), sinter::cpu); }
   auto cuda() const { return moved(this->itself(), sinter::cuda<>); }
   auto cuda(int index) const { return moved(this->itself(), index); }

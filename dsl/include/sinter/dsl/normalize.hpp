@@ -10,11 +10,8 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// The order of an infinity norm.
-template <int sign>
-struct Infinity {
-  constexpr Infinity<-sign> operator-() const noexcept { return {}; }
-};
+using Infinity = FixedNumber<Category::Float, 0x7FF0000000000000>;
+using NegativeInfinity = decltype(-Infinity());
 
 #define SINTER_FLOATS "this takes floats: convert with cast<float>(x)"
 template <class T>
@@ -36,9 +33,9 @@ auto magnitude(X&& x) {
 template <class X, class P>
 auto norm_along(jit::ReduceAxes along, const X& x, const P& p) {
   const auto sum_of = [&](auto&& terms) { return apply_along<Op::sum>(along, terms); };
-  if constexpr (std::is_same_v<P, Infinity<1>>) {
+  if constexpr (std::is_same_v<P, Infinity>) {
     return apply_along<Op::amax>(along, magnitude(x));
-  } else if constexpr (std::is_same_v<P, Infinity<-1>>) {
+  } else if constexpr (std::is_same_v<P, NegativeInfinity>) {
     return apply_along<Op::amin>(along, magnitude(x));
   } else if constexpr (integral_constant<P>) {
     if constexpr (P::value == 0 && !element<value_type_of<X>>)  // its dtype is not known at compile time
@@ -64,7 +61,7 @@ template <class P, class E>
 jit::ReduceAxes norm_axes(const E& e, const Axes& axes, KeepDim keep) {
   const jit::ReduceAxes along = along_of("norm", e, axes, keep);
   if constexpr (!element<typename E::value_type> && !has_free_names<E>) check_floats("norm", info_of(e));
-  if constexpr ((std::is_same_v<P, Infinity<1>> || std::is_same_v<P, Infinity<-1>>) && !has_free_names<E>)
+  if constexpr ((std::is_same_v<P, Infinity> || std::is_same_v<P, NegativeInfinity>) && !has_free_names<E>)
     if (operand_shape(e).numel() == 0) check_has_elements("norm", along, info_of(e));
   return along;
 }
@@ -153,8 +150,8 @@ double epsilon_of(DType dtype) noexcept;
 
 }  // namespace detail
 
-/// The order of an infinity norm: norm(x, inf), norm(x, -inf).
-inline constexpr detail::Infinity<1> inf{};
+/// Infinity as a number, where(mask, x, -inf), and as the order of a norm, norm(x, inf).
+inline constexpr detail::Infinity inf{};
 
 /// The vector norm of order p along axes (all if none are given) in x's dtype: norm(x), norm(x, 1_c, -1), norm(x, inf).
 /// The constants 0, 1 and 2 have formulas of their own; an order known only at run time computes (sum |x|^p)^(1/p) and

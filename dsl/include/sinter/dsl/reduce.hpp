@@ -177,12 +177,34 @@ auto WithMean<deviation>::operator()(X&& x, const Axes& axes, C correction, Keep
 #include <sinter/jit/reduction_list.def>
 
 /// max(x) is amax(x). max(x, axis) evaluates the largest elements and their positions: auto [values, indices].
-inline constexpr detail::Extreme<Op::amax, Op::argmax> max{};
-inline constexpr detail::Extreme<Op::amin, Op::argmin> min{};
+inline constexpr detail::Max max{};
+inline constexpr detail::Min min{};
 /// auto [min, max] = aminmax(x, axes), evaluated together.
 inline constexpr detail::AMinMax aminmax{};
 /// auto [var, mean] = var_mean(x, axes, correction), evaluated together.
 inline constexpr detail::WithMean<Op::var> var_mean{};
 inline constexpr detail::WithMean<Op::std> std_mean{};
+
+// For argument-dependent lookup; see functions.hpp.
+namespace adl {
+
+#define SINTER_INTERNAL_REDUCTION(name, arity, rule)
+#define SINTER_REDUCTION(name, arity, rule)                                       \
+  template <expression X>                                                         \
+  auto name(X&& x, const detail::Axes& axes = {}, detail::KeepDim keep = false) { \
+    return detail::Reduces1<Op::name>{}(std::forward<X>(x), axes, keep);          \
+  }
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind)                    \
+  template <expression X, class... Rest>                                       \
+  auto name(X&& x, const detail::Axes& axes, const Rest&... rest) {            \
+    return detail::kind##arity<Op::name>{}(std::forward<X>(x), axes, rest...); \
+  }                                                                            \
+  template <expression X>                                                      \
+  auto name(X&& x) {                                                           \
+    return detail::kind##arity<Op::name>{}(std::forward<X>(x));                \
+  }
+#include <sinter/jit/reduction_list.def>
+
+}  // namespace adl
 
 }  // namespace sinter::inline v1

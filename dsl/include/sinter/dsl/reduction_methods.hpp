@@ -9,6 +9,11 @@
 namespace sinter::inline v1::detail {
 
 struct ExpressionTag;
+template <class>
+struct ErrorExpressionOf;
+/// ErrorExpression, which is not complete here; any X.
+template <class X>
+using ErrorOf = typename ErrorExpressionOf<X>::type;
 
 /// sum(x), sum(x, axes), sum(x, axes, keepdim), sum(x, keepdim).
 template <Op op>
@@ -31,8 +36,9 @@ struct ShapePreserving1 {
   template <class X>
   auto operator()(X&& x, const Axes& axes) const;
   template <class X>
-  void operator()(X&&) const {
+  auto operator()(X&&) const {
     static_assert(!std::is_same_v<X, X>, "the axis is missing: softmax(x, -1)");
+    return ErrorOf<X>();
   }
 };
 
@@ -44,11 +50,15 @@ struct Extreme {
   template <class X>
   auto operator()(X&& x, const Axes& axes, KeepDim keep = false) const;
   template <class X, class Y>
-    requires(std::is_base_of_v<ExpressionTag, std::remove_cvref_t<Y>>)
-  void operator()(X&&, Y&&) const {
-    static_assert(!std::is_same_v<Y, Y>, "max and min reduce: for two tensors use maximum(x, y), minimum(x, y)");
+    requires(std::is_base_of_v<ExpressionTag, std::remove_cvref_t<Y>> ||
+             std::is_floating_point_v<std::remove_cvref_t<Y>>)
+  auto operator()(X&&, Y&&) const {
+    static_assert(!std::is_same_v<Y, Y>, "max and min reduce: for two operands use maximum(x, y), minimum(x, y)");
+    return ErrorOf<X>();
   }
 };
+using Max = Extreme<Op::amax, Op::argmax>;
+using Min = Extreme<Op::amin, Op::argmin>;
 struct AMinMax {
   template <class X>
   auto operator()(X&& x, const Axes& axes = {}, KeepDim keep = false) const;
@@ -84,8 +94,6 @@ class ReductionMethods {
 #define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) SINTER_METHOD_##kind##arity(name, kind##arity<Op::name>)
 #include <sinter/jit/reduction_list.def>
 
-  using Max = Extreme<Op::amax, Op::argmax>;
-  using Min = Extreme<Op::amin, Op::argmin>;
  SINTER_METHOD_Extreme(max, Max) SINTER_METHOD_Extreme(min, Min) SINTER_METHOD_Reduces1(aminmax, AMinMax)
 #undef SINTER_METHOD_Reduces1
 #undef SINTER_METHOD_Reduces2

@@ -1,6 +1,5 @@
 // Tensor: a handle to an array on a device. Copies and views share storage.
 #pragma once
-#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -9,12 +8,23 @@
 #include <sinter/dsl/array.hpp>
 #include <sinter/dsl/expression_view.hpp>
 #include <sinter/dsl/in_place.hpp>
+#include <sinter/dsl/rows.hpp>
 #include <sinter/dsl/scatter.hpp>
 #include <sinter/dsl/view.hpp>
 
 namespace sinter::inline v1 {
 
+template <element_or_any T, class D, class Values>
+struct ValuesAndIndices;
+
 namespace detail {
+
+#define SINTER_TWO_RESULTS                                                                                           \
+  "the result has two parts, values and indices: take .values or write auto [values, indices] = ...; amax and amin " \
+  "give the values alone"
+#define SINTER_REBINDS                                                                                                 \
+  "= makes a named tensor refer to another one: x.assign(value) writes to its elements, x = sn::tensor(values) makes " \
+  "a new tensor"
 
 template <class T, class D, class F>
 Tensor<T, D> view_of(const Tensor<T, D>& x, F view) {
@@ -72,6 +82,12 @@ class Tensor : public detail::On<D>,
     if constexpr (!detail::device_fits<From, D>) detail::check_device<D>(o.impl());
   }
 
+  /// Rejected: auto [values, indices] = x.max(0).
+  template <class U, class From, class Values>
+  Tensor(const ValuesAndIndices<U, From, Values>&) {
+    static_assert(!std::is_same_v<U, U>, SINTER_TWO_RESULTS);
+  }
+
   /// A named tensor now refers to the other's array.
   Tensor& operator=(const Tensor&) & noexcept = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
@@ -81,6 +97,12 @@ class Tensor : public detail::On<D>,
     if constexpr (detail::same_device<detail::device_of<E>, D>) *this = Tensor(std::forward<E>(e));
     return *this;
   }
+  template <class A>
+    requires(!expression<A>)
+  Tensor& operator=(A&&) & {
+    static_assert(std::is_same_v<A, void>, SINTER_REBINDS);
+    return *this;
+  }
   /// A temporary, such as x[i] or x(range(0, 2)), is written to: the values go to the array that it views.
   Tensor& operator=(const Tensor& o) && { return this->assign(o); }
   Tensor& operator=(Tensor&& o) && { return this->assign(o); }
@@ -88,6 +110,13 @@ class Tensor : public detail::On<D>,
     requires detail::operand<A>
   Tensor& operator=(A&& value) && {
     return this->assign(std::forward<A>(value));
+  }
+
+  template <class A>
+    requires(!detail::operand<A>)
+  Tensor& operator=(A&&) && {
+    static_assert(std::is_same_v<A, void>, SINTER_NO_OPERAND);
+    return *this;
   }
 
   /// x[mask] returns a const tensor: writing to it would not write to x.
@@ -157,8 +186,10 @@ class Tensor : public detail::On<D>,
     detail::check_host_access("accessor", impl(), false);
     detail::check_accessor_ndim(impl(), Ndim);
     typename Accessor<T, Ndim>::Extents extents, steps;
-    std::copy(shape().begin(), shape().end(), extents.begin());
-    std::copy(strides().begin(), strides().end(), steps.begin());
+    for (std::size_t i = 0; i < std::size_t{Ndim}; ++i) {
+      extents[i] = shape()[static_cast<int>(i)];
+      steps[i] = strides()[static_cast<int>(i)];
+    }
     return {data(), extents, steps};
   }
   std::span<T> span() const&&
@@ -191,6 +222,10 @@ class Tensor : public detail::On<D>,
     return *this;
   }
 
+  /// The views x[0], x[1], ...: for (auto row : x). Throw IndexError for a 0-d tensor.
+  detail::RowIterator<Tensor> begin() const { return {*this, 0}; }
+  detail::RowIterator<Tensor> end() const { return {*this, size(0)}; }
+
   // Reading. These wait for the device.
   /// The only element. Throws Error unless there is exactly one.
   T item() const
@@ -199,6 +234,18 @@ class Tensor : public detail::On<D>,
     T value;
     detail::read_item(impl(), &value);
     return value;
+  }
+  /// The only element as a U, converted as by to<U>(): for a tensor whose dtype is known only at run time.
+  template <element U>
+  U item() const {
+    return to<U>().item();
+  }
+  /// Calls f with the tensor under its dtype, a Tensor<float, D> for example: f is called for one dtype, but must
+  /// compile for all.
+  template <class F>
+  decltype(auto) visit(F&& f) const {
+    return sinter::visit(
+        dtype(), [&](auto type) -> decltype(auto) { return f(Tensor<typename decltype(type)::type, D>(ref())); });
   }
   /// The elements, row-major.
   std::vector<T> to_vector() const
@@ -231,6 +278,8 @@ class Tensor : public detail::On<D>,
     static_assert(!detail::loses_imaginary<T, U>, SINTER_LOSES_IMAGINARY);
     return Tensor<U, device_type_of<Target>>(jit::to(impl(), dtype_of<U>, Device(device)));
   }
+  /// To a dtype that is known only at run time. Throws DTypeError from complex to real.
+  Tensor<AnyType, D> to(DType dtype) const { return Tensor<AnyType, D>(jit::to(impl(), dtype, device())); }
   Tensor<T, Cpu> cpu() const { return to(sinter::cpu); }
   /// Moves to the current GPU.
   Tensor<T, Cuda<>> cuda() const { return to(sinter::cuda<>); }
@@ -282,6 +331,8 @@ class Tensor : public detail::On<D>,
 
 template <expression E>
 Tensor(E&&) -> Tensor<detail::deduced_element<E>, detail::deduced_device<E>>;
+template <class T, class D, class Values>
+Tensor(const ValuesAndIndices<T, D, Values>&) -> Tensor<T, D>;
 
 namespace detail {
 

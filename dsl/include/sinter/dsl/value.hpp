@@ -19,11 +19,22 @@ concept integral_constant = std::is_empty_v<C> && requires {
   { C::value } -> std::convertible_to<std::int64_t>;
 };
 
-/// A C++ number as a type: the default value of an omitted operand.
+/// A C++ number as a type, such as inf or the default value of an omitted operand.
 template <Category C, std::uint64_t Bits>
 struct FixedNumber {
   static constexpr Category category = C;
   static constexpr std::uint64_t bits = Bits;
+
+  constexpr operator double() const noexcept
+    requires(C == Category::Float)
+  {
+    return __builtin_bit_cast(double, Bits);
+  }
+  constexpr auto operator-() const noexcept
+    requires(C == Category::Float)
+  {
+    return FixedNumber<C, Bits ^ std::uint64_t{1} << 63>();
+  }
 };
 template <class A>
 inline constexpr bool is_fixed_number = false;
@@ -40,6 +51,8 @@ template <class S>
 concept complex_scalar = is_complex_number<S>;
 template <class S>
 concept cpp_scalar = real_scalar<S> || complex_scalar<S>;
+template <class S>
+concept number = cpp_scalar<S> || is_fixed_number<S>;
 
 template <class S>
 inline constexpr Category category_of = std::is_same_v<S, bool> ? Category::Bool
@@ -78,6 +91,10 @@ struct Number {
         imaginary(static_cast<double>(value.imag())) {}
   template <integral_constant C>
   constexpr Number(const C&) : Number(static_cast<std::int64_t>(C::value)) {}
+  template <Category C, std::uint64_t Bits>
+  constexpr Number(FixedNumber<C, Bits>) : scalar(), category(C) {
+    scalar.bits = Bits;
+  }
 
   constexpr double real() const noexcept { return __builtin_bit_cast(double, scalar.bits); }
   constexpr std::int64_t whole() const noexcept { return static_cast<std::int64_t>(scalar.bits); }

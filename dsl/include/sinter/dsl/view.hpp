@@ -92,6 +92,9 @@ class Views {
   auto permute(I... axes) const {
     return viewed([&](TensorImpl& x) { return detail::permute(x, positions(axes...)); });
   }
+  auto permute(std::initializer_list<std::int64_t> axes) const {
+    return viewed([&](TensorImpl& x) { return detail::permute(x, {axes.begin(), axes.size()}); });
+  }
   auto movedim(Index from, Index to) const {
     return viewed([&](TensorImpl& x) { return detail::movedim(x, from, to); });
   }
@@ -111,6 +114,9 @@ class Views {
   template <std::convertible_to<Index>... I>
   auto flip(I... axes) const {
     return viewed([&](TensorImpl& x) { return detail::flip(x, positions(axes...)); });
+  }
+  auto flip(std::initializer_list<std::int64_t> axes) const {
+    return viewed([&](TensorImpl& x) { return detail::flip(x, {axes.begin(), axes.size()}); });
   }
   /// The elements (i, i + offset) of two axes, as a last axis.
   auto diagonal(Index offset = 0, Index axis0 = 0, Index axis1 = 1) const {
