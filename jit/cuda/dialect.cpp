@@ -11,10 +11,10 @@
 namespace sinter::inline v1::jit::cuda {
 
 using dialects::is_input;
-using loops::Code;
 using loops::Instruction;
 using loops::Kind;
 using loops::LoopProgram;
+using loops::Opcode;
 
 std::string_view CudaDialect::type(DType dtype) const { return value_type(dtype); }
 std::string_view CudaDialect::memory_type(DType dtype) const { return storage_type(dtype); }
@@ -62,21 +62,21 @@ std::string CudaDialect::call(std::string_view function, std::span<const std::st
 std::string CudaDialect::parallel(const LoopProgram& program, const Instruction& i,
                                   std::span<const std::string> operands) const {
   switch (i.code) {
-    case Code::ThreadIdx: return "threadIdx.x";
-    case Code::BlockIdx: return "blockIdx.x";
-    case Code::GridDim: return "gridDim.x";
-    case Code::BlockDim: return "blockDim.x";
-    case Code::Div: {
+    case Opcode::ThreadIdx: return "threadIdx.x";
+    case Opcode::BlockIdx: return "blockIdx.x";
+    case Opcode::GridDim: return "gridDim.x";
+    case Opcode::BlockDim: return "blockDim.x";
+    case Opcode::Div: {
       const bool is_narrow = i.type.kind == Kind::Index && !program.wide;
       return fmt::format("{}({}, {})", is_narrow ? "fast_divide" : "fast_divide64",
                          dialects::without_parentheses(operands[0]), operands[1]);
     }
-    case Code::ShuffleXor: return fmt::format("shuffle_xor({}, {})", operands[0], i.attribute);
-    case Code::Opaque: return fmt::format("hide_from_optimizer({})", operands[0]);
-    case Code::Barrier: return "__syncthreads()";
-    case Code::WarpBarrier: return std::string(warp_barrier());
-    case Code::Shared: return fmt::format("__shared__ __align__(16) {}", storage_type(i.type.dtype));
-    case Code::RowCache: return "row_cache";
+    case Opcode::ShuffleXor: return fmt::format("shuffle_xor({}, {})", operands[0], i.attribute);
+    case Opcode::Opaque: return fmt::format("hide_from_optimizer({})", operands[0]);
+    case Opcode::Barrier: return "__syncthreads()";
+    case Opcode::WarpBarrier: return std::string(warp_barrier());
+    case Opcode::Shared: return fmt::format("__shared__ __align__(16) {}", storage_type(i.type.dtype));
+    case Opcode::RowCache: return "row_cache";
     default: return Dialect::parallel(program, i, operands);
   }
 }
@@ -104,7 +104,7 @@ std::string CudaDialect::member_type(const Instruction& param, bool wide) const 
 std::string CudaDialect::kernel(const LoopProgram& program, const std::string& body) const {
   std::string params;
   for (const Instruction& i : program.code)
-    if (i.code == Code::Param) params += fmt::format("  {} {};\n", member_type(i, program.wide), i.name);
+    if (i.code == Opcode::Param) params += fmt::format("  {} {};\n", member_type(i, program.wide), i.name);
   // Always request at least one block: without the argument, ptxas may spill to raise occupancy.
   const std::string own = fmt::format(
       "namespace sinter {{\n\nstruct {0}_params {{\n{1}}};\n\nSINTER_DEVICE void run(const {0}_params& p) {{\n{2}}}\n\n"
@@ -113,7 +113,7 @@ std::string CudaDialect::kernel(const LoopProgram& program, const std::string& b
       "  sinter::run(p);\n}}\n",
       program.name, params, body, program.max_threads_per_block, min_blocks_argument(program), param_qualifiers());
   const bool uses_row_cache =
-      std::ranges::any_of(program.code, [](const Instruction& i) { return i.code == Code::RowCache; });
+      std::ranges::any_of(program.code, [](const Instruction& i) { return i.code == Opcode::RowCache; });
   return prelude(own) + (uses_row_cache ? "extern __shared__ __align__(16) unsigned char row_cache[];\n\n" : "") + own;
 }
 

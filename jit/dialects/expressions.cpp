@@ -8,9 +8,9 @@
 namespace sinter::inline v1::jit::dialects {
 
 using loops::Access;
-using loops::Code;
 using loops::Instruction;
 using loops::Kind;
+using loops::Opcode;
 using loops::Type;
 using loops::Value;
 
@@ -40,22 +40,22 @@ std::string Expressions::memory_type(Type t) const {
 std::string Expressions::of(const Instruction& i) const {
   const auto a = [&](std::size_t k) { return names_.element(i.operands[k]); };
   switch (i.code) {
-    case Code::Elementwise: return operation(i);
-    case Code::Select: return fmt::format("{} ? {} : {}", a(0), a(1), a(2));
-    case Code::Less: return fmt::format("{} < {}", a(0), a(1));
-    case Code::Equal: return fmt::format("{} == {}", a(0), a(1));
-    case Code::And: return fmt::format("{} && {}", a(0), a(1));
-    case Code::Add: return fmt::format("{} + {}", a(0), a(1));
-    case Code::Sub: return fmt::format("{} - {}", a(0), a(1));
-    case Code::Mul: return fmt::format("{} * {}", a(0), a(1));
-    case Code::Rem: return fmt::format("{} % {}", a(0), a(1));
-    case Code::Div: return quotient(i);
-    case Code::Convert: return convert(i);
-    case Code::Splat: return a(0);
-    case Code::Ramp: return fmt::format("{} + l * {}", a(0), a(1));
-    case Code::ExtractColumn:
+    case Opcode::Elementwise: return operation(i);
+    case Opcode::Select: return fmt::format("{} ? {} : {}", a(0), a(1), a(2));
+    case Opcode::Less: return fmt::format("{} < {}", a(0), a(1));
+    case Opcode::Equal: return fmt::format("{} == {}", a(0), a(1));
+    case Opcode::And: return fmt::format("{} && {}", a(0), a(1));
+    case Opcode::Add: return fmt::format("{} + {}", a(0), a(1));
+    case Opcode::Sub: return fmt::format("{} - {}", a(0), a(1));
+    case Opcode::Mul: return fmt::format("{} * {}", a(0), a(1));
+    case Opcode::Rem: return fmt::format("{} % {}", a(0), a(1));
+    case Opcode::Div: return quotient(i);
+    case Opcode::Convert: return convert(i);
+    case Opcode::Splat: return a(0);
+    case Opcode::Ramp: return fmt::format("{} + l * {}", a(0), a(1));
+    case Opcode::ExtractColumn:
       return fmt::format("{}[l].at[{}]", names_[i.operands[0]], without_parentheses(names_[i.operands[1]]));
-    case Code::Call: return call(i);
+    case Opcode::Call: return call(i);
     default: return parallel(i);
   }
 }
@@ -83,7 +83,7 @@ std::string Expressions::convert(const Instruction& i) const {
 std::string Expressions::call(const Instruction& i) const {
   std::vector<std::string> operands;
   for (const Value v : i.operands) {
-    const bool is_local = program_[v].code == Code::Local;
+    const bool is_local = program_[v].code == Opcode::Local;
     operands.push_back(is_local ? dialect_.reference(names_.element(v)) : names_.element(v));
   }
   return dialect_.call(i.name, operands);
@@ -97,8 +97,8 @@ std::string Expressions::parallel(const Instruction& i) const {
 
 bool Expressions::is_const(Value pointer) const noexcept {
   const Instruction& i = program_[pointer];
-  if (i.code == Code::Advance || i.code == Code::View) return is_const(i.operands[0]);
-  return i.code == Code::Param && is_input(i);
+  if (i.code == Opcode::Advance || i.code == Opcode::View) return is_const(i.operands[0]);
+  return i.code == Opcode::Param && is_input(i);
 }
 
 std::string Expressions::pointer_to(std::string_view type, Value pointer) const {

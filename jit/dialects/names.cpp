@@ -6,14 +6,14 @@
 
 namespace sinter::inline v1::jit::dialects {
 
-using loops::Code;
 using loops::Instruction;
 using loops::none;
+using loops::Opcode;
 using loops::Value;
 
 const std::string& Names::define(Value v, std::string_view fallback) {
   const Instruction& i = program_[v];
-  const std::string base = i.name.empty() || i.code == Code::Call ? std::string(fallback) : i.name;
+  const std::string base = i.name.empty() || i.code == Opcode::Call ? std::string(fallback) : i.name;
   const int number = counts_[base]++;
   const std::string_view separator = base == "t" ? "" : "_";
   set(v, number == 0 && base != "t" ? base : fmt::format("{}{}{}", base, separator, number));
@@ -28,8 +28,8 @@ void Names::close() {
 std::string Names::element(Value v, std::string_view l) const {
   const Instruction& i = program_[v];
   const bool is_single = i.type.width == 1;
-  if (i.code == Code::Low) return element(i.operands[0], is_single ? "0" : l);
-  if (i.code == Code::High) return element(i.operands[0], is_single ? "1" : fmt::format("{} + {}", l, i.type.width));
+  if (i.code == Opcode::Low) return element(i.operands[0], is_single ? "0" : l);
+  if (i.code == Opcode::High) return element(i.operands[0], is_single ? "1" : fmt::format("{} + {}", l, i.type.width));
   return is_single || !is_array(v) ? (*this)[v] : fmt::format("{}.at[{}]", (*this)[v], l);
 }
 
@@ -38,7 +38,7 @@ bool Names::is_array(Value v) const {
 }
 
 std::string Names::as_comparison_operand(Value v) const {
-  return program_[v].code == Code::Select ? (*this)[v] : without_parentheses((*this)[v]);
+  return program_[v].code == Opcode::Select ? (*this)[v] : without_parentheses((*this)[v]);
 }
 
 std::string without_parentheses(const std::string& n) {

@@ -10,11 +10,11 @@
 namespace sinter::inline v1::jit::dialects {
 namespace {
 
-using loops::Code;
 using loops::Instruction;
 using loops::Kind;
 using loops::LoopProgram;
 using loops::none;
+using loops::Opcode;
 using loops::Type;
 using loops::Value;
 
@@ -29,7 +29,7 @@ class Printer {
 
   std::string body() {
     for (const Instruction& i : program_.code)
-      if (i.code == Code::ReportFault) line("bool {} = false;", fault_name(i));
+      if (i.code == Opcode::ReportFault) line("bool {} = false;", fault_name(i));
     for (Value v = 0; v < static_cast<Value>(program_.code.size()); ++v) v = statement(v);
     return std::move(out_);
   }
@@ -109,8 +109,8 @@ class Printer {
 
   void vector_statement(Value v) {
     const Instruction& i = program_[v];
-    if (i.code == Code::Load) return gather(v);
-    if (i.code == Code::RecordFault) return record_fault(i);
+    if (i.code == Opcode::Load) return gather(v);
+    if (i.code == Opcode::RecordFault) return record_fault(i);
     call_or_value(v);
   }
 
@@ -123,27 +123,27 @@ class Printer {
   void single(Value v) {
     const Instruction& i = program_[v];
     switch (i.code) {
-      case Code::Param: return param(v);
-      case Code::Constant: return constant(v);
-      case Code::Low:
-      case Code::High: return;
-      case Code::Advance: return pointer(v, fmt::format("{} + {}", names_[i.operands[0]], names_[i.operands[1]]));
-      case Code::View: return view(v);
-      case Code::RowCache: return names_.set(v, expressions_.parallel(i));
-      case Code::Shared: return line("{} {}[{}];", expressions_.parallel(i), names_.define(v), i.attribute);
-      case Code::Load: return vector_loop_of(v) == none ? load(v) : gather(v);
-      case Code::Store: return store(i);
-      case Code::Barrier:
-      case Code::WarpBarrier: return line("{};", expressions_.parallel(i));
-      case Code::Local: return local(v);
-      case Code::Get: return get(v);
-      case Code::Set: return set(i);
-      case Code::Range: return range(v);
-      case Code::If: return open(fmt::format("if ({})", without_parentheses(i.operands[0])));
-      case Code::End: return close();
-      case Code::RecordFault: return record_fault(i);
-      case Code::ReportFault: return report_fault(i);
-      case Code::Call: return call_or_value(v);
+      case Opcode::Param: return param(v);
+      case Opcode::Constant: return constant(v);
+      case Opcode::Low:
+      case Opcode::High: return;
+      case Opcode::Advance: return pointer(v, fmt::format("{} + {}", names_[i.operands[0]], names_[i.operands[1]]));
+      case Opcode::View: return view(v);
+      case Opcode::RowCache: return names_.set(v, expressions_.parallel(i));
+      case Opcode::Shared: return line("{} {}[{}];", expressions_.parallel(i), names_.define(v), i.attribute);
+      case Opcode::Load: return vector_loop_of(v) == none ? load(v) : gather(v);
+      case Opcode::Store: return store(i);
+      case Opcode::Barrier:
+      case Opcode::WarpBarrier: return line("{};", expressions_.parallel(i));
+      case Opcode::Local: return local(v);
+      case Opcode::Get: return get(v);
+      case Opcode::Set: return set(i);
+      case Opcode::Range: return range(v);
+      case Opcode::If: return open(fmt::format("if ({})", without_parentheses(i.operands[0])));
+      case Opcode::End: return close();
+      case Opcode::RecordFault: return record_fault(i);
+      case Opcode::ReportFault: return report_fault(i);
+      case Opcode::Call: return call_or_value(v);
       default: return scalar(v);
     }
   }
@@ -152,19 +152,20 @@ class Printer {
   void scalar(Value v) {
     const Instruction& i = program_[v];
     const bool is_element =
-        i.type.kind == Kind::Element && i.code != Code::Less && i.code != Code::Equal && i.code != Code::And;
+        i.type.kind == Kind::Element && i.code != Opcode::Less && i.code != Opcode::Equal && i.code != Opcode::And;
     const bool is_short = is_builtin(i) || (uses(v) == 1 && can_inline(i));
     const std::string value = expressions_.of(i);
     if (is_element || !i.name.empty() || i.type.width != 1 || !is_short) return define(v, value);
     names_.set(v, value.find(' ') == std::string::npos ? value : "(" + value + ")");
   }
   static bool is_builtin(const Instruction& i) noexcept {
-    return i.code == Code::ThreadIdx || i.code == Code::BlockIdx || i.code == Code::GridDim || i.code == Code::BlockDim;
+    return i.code == Opcode::ThreadIdx || i.code == Opcode::BlockIdx || i.code == Opcode::GridDim ||
+           i.code == Opcode::BlockDim;
   }
   /// Whether the expression can stand where its result is used: no operand reads a variable that may change in between.
   bool can_inline(const Instruction& i) const {
-    return i.code != Code::Opaque &&
-           std::ranges::none_of(i.operands, [&](Value o) { return program_[o].code == Code::Get; });
+    return i.code != Opcode::Opaque &&
+           std::ranges::none_of(i.operands, [&](Value o) { return program_[o].code == Opcode::Get; });
   }
 
   void param(Value v) {
@@ -265,10 +266,10 @@ class Printer {
 
   bool changes_before(Value local, Value from, Value to) const {
     const auto is_passed = [&](const Instruction& i) {
-      return i.code == Code::Call && std::ranges::find(i.operands, local) != i.operands.end();
+      return i.code == Opcode::Call && std::ranges::find(i.operands, local) != i.operands.end();
     };
     for (Value v = from + 1; v < to; ++v)
-      if (is_passed(program_[v]) || (program_[v].code == Code::Set && program_[v].operands[0] == local)) return true;
+      if (is_passed(program_[v]) || (program_[v].code == Opcode::Set && program_[v].operands[0] == local)) return true;
     return to != none && is_passed(program_[to]);  // a call may change what it reads
   }
 

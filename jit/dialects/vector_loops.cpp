@@ -3,32 +3,32 @@
 namespace sinter::inline v1::jit::dialects {
 namespace {
 
-using loops::Code;
 using loops::Instruction;
 using loops::none;
+using loops::Opcode;
 using loops::Value;
 
 /// The number of iterations of the vector loop that the instruction is printed in; 1 if it needs none.
 int loop_width(const loops::LoopProgram& program, const Instruction& i) noexcept {
   switch (i.code) {
-    case Code::Elementwise:
-    case Code::Select:
-    case Code::Less:
-    case Code::Equal:
-    case Code::And:
-    case Code::Add:
-    case Code::Sub:
-    case Code::Mul:
-    case Code::Rem:
-    case Code::Div:
-    case Code::Convert:
-    case Code::Splat:
-    case Code::Ramp:
-    case Code::ExtractColumn:
-    case Code::ShuffleXor: return i.type.width;
-    case Code::Load: return static_cast<loops::Access>(i.attribute) == loops::Access::Gather ? i.type.width : 1;
-    case Code::RecordFault: return program[i.operands[0]].type.width;
-    case Code::Call: {
+    case Opcode::Elementwise:
+    case Opcode::Select:
+    case Opcode::Less:
+    case Opcode::Equal:
+    case Opcode::And:
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Mul:
+    case Opcode::Rem:
+    case Opcode::Div:
+    case Opcode::Convert:
+    case Opcode::Splat:
+    case Opcode::Ramp:
+    case Opcode::ExtractColumn:
+    case Opcode::ShuffleXor: return i.type.width;
+    case Opcode::Load: return static_cast<loops::Access>(i.attribute) == loops::Access::Gather ? i.type.width : 1;
+    case Opcode::RecordFault: return program[i.operands[0]].type.width;
+    case Opcode::Call: {
       int width = i.type.width;
       for (const Value v : i.operands) width = std::max(width, program[v].type.width);
       return width;
@@ -37,10 +37,10 @@ int loop_width(const loops::LoopProgram& program, const Instruction& i) noexcept
   }
 }
 
-bool reads_other_elements(Code code) noexcept { return code == Code::Low || code == Code::High; }
+bool reads_other_elements(Opcode code) noexcept { return code == Opcode::Low || code == Opcode::High; }
 
 /// A value without a statement of its own does not end a loop.
-bool has_no_statement(Code code) noexcept { return code == Code::Constant || code == Code::Param; }
+bool has_no_statement(Opcode code) noexcept { return code == Opcode::Constant || code == Opcode::Param; }
 
 }  // namespace
 

@@ -66,7 +66,7 @@ std::string take(const Model& m) {
         type.code, type.bits, needed_ndim(*all[i]), all[i]->shape.ndim());
   }
   for (int s = 0; s < std::ssize(m.sizes->names()); ++s)
-    out += fmt::format("  {} = {};\n", m.sizes->text(Extent::named(s), "a->"), where_is(m, Extent::named(s)));
+    out += fmt::format("  {} = {};\n", m.sizes->text(Extent::symbol(s), "a->"), where_is(m, Extent::symbol(s)));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Array& a = *all[i];
     out += "  {\n";

@@ -226,7 +226,7 @@ std::set<std::string> may_be_zero(const Model& m, const SymbolicShape& shape) {
   std::set<std::string> found;
   for (const Extent& e : shape) {
     if (e == 0) found.insert("0");
-    for (const int name : e.names()) found.insert(m.sizes->text(Extent::named(name), "a->"));
+    for (const int id : e.symbols()) found.insert(m.sizes->text(Extent::symbol(id), "a->"));
   }
   return found;
 }

@@ -190,7 +190,7 @@ void merge_equal_scalars(Model& m, const Export& from) {
   for (const ScalarArgument& n : m.scalars)
     if (!n.name.empty() || n.extent) vary.insert(n.index);
   const EqualScalars equal(m.recorded, vary);
-  if (std::optional<Graph> merged = equal.merged(m.recorded, equal.pattern(from.expression.scalars.data())))
+  if (std::optional<Graph> merged = equal.specialize(m.recorded, equal.pattern(from.expression.scalars.data())))
     m.recorded = std::move(*merged);
 }
 

@@ -131,7 +131,7 @@ Sizes::Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<con
         continue;
       }
       const int set = axes.find(axis);
-      const auto [known, is_new] = extents.try_emplace(set, Extent::named(static_cast<int>(names_.size())));
+      const auto [known, is_new] = extents.try_emplace(set, Extent::symbol(static_cast<int>(names_.size())));
       if (is_new) names_.push_back(name_of.contains(set) ? name_of[set] : std::string());
       shape.push_back(known->second);
     }
@@ -151,20 +151,20 @@ Extent Sizes::stride(std::string name) {
   const auto number = static_cast<int>(names_.size());
   names_.push_back(std::move(name));
   examples_.push_back(first_example_stride + number);
-  return Extent::named(number);
+  return Extent::symbol(number);
 }
 
 std::string Sizes::text(const Extent& extent, const std::string& prefix) const {
   std::string out;
   if (extent.is_number() || extent.factor() != 1) out = fmt::format("{}", extent.factor());
-  for (const int name : extent.names())
-    out += (out.empty() ? "" : " * ") + prefix + names_[static_cast<std::size_t>(name)];
+  for (const int id : extent.symbols())
+    out += (out.empty() ? "" : " * ") + prefix + names_[static_cast<std::size_t>(id)];
   return out;
 }
 
 std::int64_t Sizes::example(const Extent& extent) const {
   Extent product = extent.factor();
-  for (const int name : extent.names()) product *= examples_[static_cast<std::size_t>(name)];
+  for (const int id : extent.symbols()) product *= examples_[static_cast<std::size_t>(id)];
   return product.factor();
 }
 
@@ -194,7 +194,7 @@ LoopNest Sizes::example(const SymbolicNest& nest) const {
 
 Extent Sizes::of_example(std::int64_t number) const {
   const auto found = std::ranges::find(examples_, number);
-  return found == examples_.end() ? Extent(number) : Extent::named(static_cast<int>(found - examples_.begin()));
+  return found == examples_.end() ? Extent(number) : Extent::symbol(static_cast<int>(found - examples_.begin()));
 }
 
 SymbolicShape Sizes::of_example(const Shape& shape) const {

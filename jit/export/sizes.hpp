@@ -20,7 +20,7 @@ class Sizes {
   Sizes(const Graph& recorded, std::span<const Shape> leaves, std::span<const std::vector<std::string>> names,
         std::span<const EqualAxes> equal = {});
 
-  /// The sizes that are parameters; Extent::named(i) is the i-th.
+  /// The sizes that are parameters; Extent::symbol(i) is the i-th.
   std::span<const std::string> names() const noexcept { return {names_.data(), sizes_}; }
   /// A stride that the caller passes: a name that is not a size.
   Extent stride(std::string name);

@@ -7,9 +7,9 @@ namespace sinter::inline v1::jit {
 /// Products of numbers wrap: whoever computes with the values checks them.
 Extent& Extent::operator*=(const Extent& other) {
   factor_ = static_cast<std::int64_t>(static_cast<std::uint64_t>(factor_) * static_cast<std::uint64_t>(other.factor_));
-  names_.insert(names_.end(), other.names_.begin(), other.names_.end());
-  if (factor_ == 0) names_.clear();
-  std::ranges::sort(names_);
+  symbols_.insert(symbols_.end(), other.symbols_.begin(), other.symbols_.end());
+  if (factor_ == 0) symbols_.clear();
+  std::ranges::sort(symbols_);
   return *this;
 }
 

@@ -6,32 +6,32 @@
 
 namespace sinter::inline v1::jit {
 
-/// A number times named extents. Names are numbers that the owner of a table of names gives out. Two extents are equal
-/// if they are for all values of the names.
+/// A number times symbols, whose ids the owner of a table of symbols gives out. Two extents are equal
+/// if they are for all values of the symbols.
 class Extent {
  public:
   Extent(std::int64_t number = 0) : factor_(number) {}
-  static Extent named(int name) {
+  static Extent symbol(int id) {
     Extent e(1);
-    e.names_.push_back(name);
+    e.symbols_.push_back(id);
     return e;
   }
 
-  bool is_number() const noexcept { return names_.empty(); }
-  /// What the names are multiplied by; the extent itself where there are none.
+  bool is_number() const noexcept { return symbols_.empty(); }
+  /// What the symbols are multiplied by; the extent itself where there are none.
   std::int64_t factor() const noexcept { return factor_; }
-  /// Sorted; a name may occur several times.
-  std::span<const int> names() const noexcept { return names_; }
+  /// Sorted; a symbol may occur several times.
+  std::span<const int> symbols() const noexcept { return symbols_; }
 
   Extent& operator*=(const Extent& other);
   friend Extent operator*(Extent a, const Extent& b) { return a *= b; }
   friend bool operator==(const Extent& a, const Extent& b) noexcept {
-    return a.factor_ == b.factor_ && a.names_ == b.names_;
+    return a.factor_ == b.factor_ && a.symbols_ == b.symbols_;
   }
 
  private:
   std::int64_t factor_;
-  std::vector<int> names_;
+  std::vector<int> symbols_;
 };
 
 /// Whether a stride is known to be farther than another, in either direction.

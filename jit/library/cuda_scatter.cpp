@@ -72,20 +72,20 @@ bool adds_in_place(DType dtype) noexcept {
   return category(dtype) != Category::Int || dtype == DType::Int32 || dtype == DType::Int64;
 }
 
-void write_at(const runtime::TensorImpl& x, const runtime::TensorImpl& places, const runtime::TensorImpl& values,
+void write_at(const runtime::TensorImpl& x, const runtime::TensorImpl& offsets, const runtime::TensorImpl& values,
               Write how, const std::string& fault) {
   const LibraryKernel& kernel = how == Write::Add ? add_kernel(x.dtype) : store_kernel(size_of(x.dtype));
   const std::int64_t blocks =
-      (places.numel + LibraryKernel::block_threads - 1) / std::int64_t{LibraryKernel::block_threads};
+      (offsets.numel + LibraryKernel::block_threads - 1) / std::int64_t{LibraryKernel::block_threads};
   const std::uint64_t words[] = {runtime::gpu(x.device.index()).fault_word(),
                                  address(x),
-                                 address(places),
+                                 address(offsets),
                                  address(values),
-                                 static_cast<std::uint64_t>(places.numel),
-                                 values.numel == places.numel ? 1u : 0u,
+                                 static_cast<std::uint64_t>(offsets.numel),
+                                 values.numel == offsets.numel ? 1u : 0u,
                                  runtime::fault_code(fault, true)};
   const runtime::BufferAccess uses[] = {
-      {x.buffer.get(), true}, {places.buffer.get(), false}, {values.buffer.get(), false}};
+      {x.buffer.get(), true}, {offsets.buffer.get(), false}, {values.buffer.get(), false}};
   kernel.launch(x.device, std::min(blocks, LibraryKernel::max_blocks), words, 4, uses);
 }
 

@@ -53,7 +53,7 @@ void check_range(const TensorImpl& x, const IndexedAxis& indexed, const char* wh
 }
 
 /// Dtypes without atomic addition on GPUs are added to as int32, which wraps alike.
-void add_as_int32(TensorImpl& x, TensorImpl& places, TensorImpl& values, const char* what) {
+void add_as_int32(TensorImpl& x, TensorImpl& offsets, TensorImpl& values, const char* what) {
   // Places are offsets in elements, so the wide array has the memory layout of x.
   const auto [begin, end] = runtime::byte_range(x);
   const auto size = static_cast<std::int64_t>(size_of(x.dtype));
@@ -61,7 +61,7 @@ void add_as_int32(TensorImpl& x, TensorImpl& places, TensorImpl& values, const c
   const TensorRef same = runtime::view(*wide, x.shape, x.strides, x.numel > 0 ? (x.data - begin) / size : 0);
   const TensorRef wide_values = to(values, DType::Int32, x.device);
   copy(*same, x);
-  write_at(*same, places, *wide_values, Write::Add, what);
+  write_at(*same, offsets, *wide_values, Write::Add, what);
   copy(x, *same);
 }
 
@@ -95,13 +95,13 @@ void write_indexed(TensorImpl& x, const Shape& over, const Shape& own, std::span
   if (x.buffer) x.buffer->touch();
 }
 
-void write_at(TensorImpl& x, TensorImpl& places, TensorImpl& values, Write how, const char* what) {
+void write_at(TensorImpl& x, TensorImpl& offsets, TensorImpl& values, Write how, const char* what) {
   check_output(x, x.shape, x.device);
-  if (places.numel == 0) return;
-  const runtime::TraceSpan span = library_span(what, places.numel);
+  if (offsets.numel == 0) return;
+  const runtime::TraceSpan span = library_span(what, offsets.numel);
   const TensorRef from = apart_from(x, values);
-  if (how == Write::Add && !cuda::adds_in_place(x.dtype)) return add_as_int32(x, places, *from, what);
-  cuda::write_at(x, places, *from, how, fault(what));
+  if (how == Write::Add && !cuda::adds_in_place(x.dtype)) return add_as_int32(x, offsets, *from, what);
+  cuda::write_at(x, offsets, *from, how, fault(what));
   if (x.buffer) x.buffer->touch();
 }
 

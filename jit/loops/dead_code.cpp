@@ -6,13 +6,13 @@ namespace {
 /// Whether the instruction has side effects. Parameters count as such: a launch passes them all.
 bool has_side_effects(const Instruction& i) noexcept {
   switch (i.code) {
-    case Code::Param:
-    case Code::Store:
-    case Code::Barrier:
-    case Code::WarpBarrier:
-    case Code::ShuffleXor:  // all threads of the warp take part
-    case Code::RecordFault:
-    case Code::ReportFault: return true;
+    case Opcode::Param:
+    case Opcode::Store:
+    case Opcode::Barrier:
+    case Opcode::WarpBarrier:
+    case Opcode::ShuffleXor:  // all threads of the warp take part
+    case Opcode::RecordFault:
+    case Opcode::ReportFault: return true;
     default: return false;
   }
 }
@@ -23,12 +23,12 @@ class Liveness {
       : program_(program), live_(program.code.size()), scope_(program.code.size(), none) {
     std::vector<Value> open{none};
     for (Value v = 0; v < static_cast<Value>(live_.size()); ++v) {
-      if (program[v].code == Code::End) {
+      if (program[v].code == Opcode::End) {
         ends_.emplace_back(open.back(), v);
         open.pop_back();
       }
       scope_[static_cast<std::size_t>(v)] = open.back();
-      if (program[v].code == Code::Range || program[v].code == Code::If) open.push_back(v);
+      if (program[v].code == Opcode::Range || program[v].code == Opcode::If) open.push_back(v);
     }
   }
 
@@ -61,9 +61,9 @@ class Liveness {
     bool changed = false;
     for (Value v = 0; v < static_cast<Value>(live_.size()); ++v) {
       const Instruction& i = program_[v];
-      if (is_live(v) || (i.code != Code::Set && i.code != Code::Call)) continue;
+      if (is_live(v) || (i.code != Opcode::Set && i.code != Opcode::Call)) continue;
       for (const Value o : i.operands)
-        if (o != none && program_[o].code == Code::Local && is_live(o)) {
+        if (o != none && program_[o].code == Opcode::Local && is_live(o)) {
           mark(v);
           changed = true;
           break;

@@ -40,19 +40,19 @@ class InstructionCheck {
     if (t_.width < 1 || t_.width > max_width || (t_.width & (t_.width - 1)) != 0) return "not a valid vector width";
     if (!is_index(t_) && !is_element(t_) && t_.width != 1) return "not a valid vector width";
     switch (i_.code) {
-      case Code::Param: return t_.kind != Kind::None && is_scalar(t_) && !i_.name.empty() ? "" : "not a parameter";
-      case Code::Constant: return constant();
-      case Code::ThreadIdx:
-      case Code::BlockIdx:
-      case Code::GridDim:
-      case Code::BlockDim: return t_ == index_type(Kind::UInt32) ? "" : "not a u32";
-      case Code::Range: return range();
-      case Code::If: return is_bool(at(0)) && is_scalar(at(0)) ? expect_no_result() : "not a scalar Bool";
-      case Code::End:
-      case Code::Barrier:
-      case Code::WarpBarrier: return expect_no_result();
-      case Code::RecordFault: return fault_record();
-      case Code::ReportFault:
+      case Opcode::Param: return t_.kind != Kind::None && is_scalar(t_) && !i_.name.empty() ? "" : "not a parameter";
+      case Opcode::Constant: return constant();
+      case Opcode::ThreadIdx:
+      case Opcode::BlockIdx:
+      case Opcode::GridDim:
+      case Opcode::BlockDim: return t_ == index_type(Kind::UInt32) ? "" : "not a u32";
+      case Opcode::Range: return range();
+      case Opcode::If: return is_bool(at(0)) && is_scalar(at(0)) ? expect_no_result() : "not a scalar Bool";
+      case Opcode::End:
+      case Opcode::Barrier:
+      case Opcode::WarpBarrier: return expect_no_result();
+      case Opcode::RecordFault: return fault_record();
+      case Opcode::ReportFault:
         return at(0).kind == Kind::FaultWord && at(1) == index_type(Kind::UInt32) && is_fault()
                    ? expect_no_result()
                    : "not a fault and its code";
@@ -69,7 +69,7 @@ class InstructionCheck {
   std::string_view expect_no_result() const { return t_.kind == Kind::None ? "" : "it must not have a result"; }
   bool is_fault() const { return i_.attribute < all_faults.size(); }
   std::optional<std::uint64_t> known(Value v) const {
-    if (program_[v].code != Code::Constant) return std::nullopt;
+    if (program_[v].code != Opcode::Constant) return std::nullopt;
     return program_[v].attribute;
   }
 
@@ -95,30 +95,30 @@ class InstructionCheck {
 
   std::string_view value() const {
     switch (i_.code) {
-      case Code::Add:
-      case Code::Sub:
-      case Code::Mul: return is_index(t_) ? like_result() : "not an index";
-      case Code::Rem: return rem();
-      case Code::Div: return div();
-      case Code::Less:
-      case Code::Equal:
+      case Opcode::Add:
+      case Opcode::Sub:
+      case Opcode::Mul: return is_index(t_) ? like_result() : "not an index";
+      case Opcode::Rem: return rem();
+      case Opcode::Div: return div();
+      case Opcode::Less:
+      case Opcode::Equal:
         if (!is_bool(t_) || !is_index(at(0)) || !is_like(at(0), at(1))) return "kinds differ";
         return fits(at(0), t_.width) && fits(at(1), t_.width) ? "" : "vector widths differ";
-      case Code::And: return is_bool(t_) ? like_result() : "not a Bool";
-      case Code::Select:
+      case Opcode::And: return is_bool(t_) ? like_result() : "not a Bool";
+      case Opcode::Select:
         if (!is_index(t_) && !is_element(t_)) return "not a number";
         return is_bool(at(0)) && fits(at(0), t_.width) ? like_result(1) : "not a Bool";
-      case Code::Elementwise: return elements();
-      case Code::Convert: return conversion();
-      case Code::Splat: return is_scalar(at(0)) && (is_index(t_) || is_element(t_)) ? like_result() : "not one value";
-      case Code::Ramp:
+      case Opcode::Elementwise: return elements();
+      case Opcode::Convert: return conversion();
+      case Opcode::Splat: return is_scalar(at(0)) && (is_index(t_) || is_element(t_)) ? like_result() : "not one value";
+      case Opcode::Ramp:
         return is_index(t_) && is_scalar(at(0)) && is_scalar(at(1)) ? like_result() : "not an index and a step";
-      case Code::Low:
-      case Code::High: return is_like(at(0), t_) && at(0).width == 2 * t_.width ? "" : "not half of the width";
-      case Code::ShuffleXor:
+      case Opcode::Low:
+      case Opcode::High: return is_like(at(0), t_) && at(0).width == 2 * t_.width ? "" : "not half of the width";
+      case Opcode::ShuffleXor:
         if (i_.attribute < 1 || i_.attribute > 31) return "not a lane mask";
         return at(0) == t_ && is_element(t_) ? "" : "kinds differ";
-      case Code::Opaque: return at(0) == t_ && t_ == index_type(Kind::UInt32) ? "" : "not a u32";
+      case Opcode::Opaque: return at(0) == t_ && t_ == index_type(Kind::UInt32) ? "" : "not a u32";
       default: return "";
     }
   }
@@ -174,35 +174,35 @@ class InstructionCheck {
 
   std::string_view memory() const {
     switch (i_.code) {
-      case Code::Advance:
+      case Opcode::Advance:
         if (t_.kind != Kind::Pointer || at(0) != t_) return "not a pointer";
         return is_index(at(1)) && is_scalar(at(1)) ? "" : "not a distance";
-      case Code::View:
+      case Opcode::View:
         if (t_.kind != Kind::Pointer || at(0).kind != Kind::Pointer) return "not a pointer";
         return is_index(at(1)) && is_scalar(at(1)) ? "" : "not a distance";
-      case Code::Shared:
+      case Opcode::Shared:
         return t_.kind == Kind::Pointer && i_.attribute > 0 && i_.attribute <= max_shared_bytes / size_of(t_.dtype)
                    ? ""
                    : "not an array in shared memory";
-      case Code::RowCache: return t_ == pointer_type(DType::UInt8) ? "" : "not bytes";
-      case Code::Load: return is_written(i_.operands[0]) ? "reads an output" : access(t_, 2);
-      case Code::Store:
+      case Opcode::RowCache: return t_ == pointer_type(DType::UInt8) ? "" : "not bytes";
+      case Opcode::Load: return is_written(i_.operands[0]) ? "reads an output" : access(t_, 2);
+      case Opcode::Store:
         if (t_.kind != Kind::None) return expect_no_result();
         return is_read(i_.operands[0]) ? "writes an input" : access(at(2), 3);
-      case Code::Local: return local();
-      case Code::Get:
-      case Code::ExtractColumn:
-      case Code::Set: return local_access();
-      case Code::Call: return call();
+      case Opcode::Local: return local();
+      case Opcode::Get:
+      case Opcode::ExtractColumn:
+      case Opcode::Set: return local_access();
+      case Opcode::Call: return call();
       default: return "";
     }
   }
 
   /// The parameter that a pointer comes from is named as an input or output.
   char name_of_root(Value pointer) const {
-    while (program_[pointer].code == Code::Advance || program_[pointer].code == Code::View)
+    while (program_[pointer].code == Opcode::Advance || program_[pointer].code == Opcode::View)
       pointer = program_[pointer].operands[0];
-    return program_[pointer].code == Code::Param ? program_[pointer].name[0] : ' ';
+    return program_[pointer].code == Opcode::Param ? program_[pointer].name[0] : ' ';
   }
   bool is_read(Value pointer) const { return name_of_root(pointer) == 'x'; }
   bool is_written(Value pointer) const { return name_of_root(pointer) == 'y'; }
@@ -235,15 +235,15 @@ class InstructionCheck {
 
   std::string_view local_access() const {
     const Instruction& local = program_[i_.operands[0]];
-    if (local.code != Code::Local) return "not a local";
-    if (i_.code == Code::Set) {
+    if (local.code != Opcode::Local) return "not a local";
+    if (i_.code == Opcode::Set) {
       if (t_.kind != Kind::None) return expect_no_result();
       if (!is_like(at(2), local.type) || !fits(at(2), local.type.width)) return "not of the local's type";
     } else if (!is_set_[static_cast<std::size_t>(i_.operands[0])]) {
       return "the local is read before it is set";
     }
-    if (i_.code == Code::Get && t_ != local.type) return "not of the local's type";
-    if (i_.code != Code::ExtractColumn) return position(local.attribute);
+    if (i_.code == Opcode::Get && t_ != local.type) return "not of the local's type";
+    if (i_.code != Opcode::ExtractColumn) return position(local.attribute);
     if (!is_like(t_, local.type) || static_cast<std::uint64_t>(t_.width) != local.attribute)
       return "not of the local's type";
     return has(1) ? position(static_cast<std::uint64_t>(local.type.width)) : "a position is missing";
@@ -255,7 +255,8 @@ class InstructionCheck {
     const Instruction& p = program_[i_.operands[1]];
     if (p.type != index_type(Kind::Index)) return "not a position";
     if (const auto number = known(i_.operands[1])) return *number < bound ? "" : "past the local's end";
-    if (p.code != Code::Range || p.attribute != static_cast<std::uint64_t>(Unroll::All)) return "not a known position";
+    if (p.code != Opcode::Range || p.attribute != static_cast<std::uint64_t>(Unroll::All))
+      return "not a known position";
     return *known(p.operands[1]) <= bound ? "" : "past the local's end";
   }
 
@@ -276,7 +277,7 @@ class InstructionCheck {
       const Value o = i_.operands[k];
       const bool is_local = k < static_cast<std::size_t>(known->locals);
       if (!fits(at(k), width) || (is_local && at(k).width != width)) return "vector widths differ";
-      if (is_local && (program_[o].code != Code::Local || program_[o].attribute != 1)) return "not a local";
+      if (is_local && (program_[o].code != Opcode::Local || program_[o].attribute != 1)) return "not a local";
       if (is_local && !is_set_[static_cast<std::size_t>(o)]) return "the local is read before it is set";
     }
     return known->has_result && width != t_.width ? "vector widths differ" : "";

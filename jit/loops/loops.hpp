@@ -45,7 +45,7 @@ constexpr Type bool_type(int width = 1) noexcept { return element_type(DType::Bo
 
 /// The comments list each operation's operands in order. A scalar operand is broadcast where other operands are
 /// vectors. A warp is 32 threads with consecutive indices, whatever the hardware executes in step.
-enum class Code : std::uint8_t {
+enum class Opcode : std::uint8_t {
   Param,     // of the launch, by name
   Constant,  // attribute: the bits of an element, or an integer
   ThreadIdx,
@@ -107,7 +107,7 @@ enum class Access : std::uint8_t {
 };
 
 struct Instruction {
-  Code code;
+  Opcode code;
   Type type;
   Op op = {};
   std::uint64_t attribute = 0;
@@ -127,7 +127,7 @@ struct LoopProgram {
 };
 
 /// Names of codes and kinds in the textual form.
-std::string_view name(Code code) noexcept;
+std::string_view name(Opcode code) noexcept;
 std::string to_string(Type type);
 
 /// The program as text, an instruction a line: "%7 = add.index %5 %6".

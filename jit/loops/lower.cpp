@@ -45,12 +45,13 @@ class Lowering {
   }
 
   Value index(Value v) { return b_.convert(v, Kind::Index); }
-  Value builtin(Code code) { return index(b_.builtin(code)); }
+  Value builtin(Opcode code) { return index(b_.builtin(code)); }
 
   /// All threads of the grid share the domain.
   void emit_elementwise() {
-    const Value block = builtin(Code::BlockIdx), of_block = builtin(Code::BlockDim), blocks = builtin(Code::GridDim);
-    const Value of_thread = builtin(Code::ThreadIdx);
+    const Value block = builtin(Opcode::BlockIdx), of_block = builtin(Opcode::BlockDim),
+                blocks = builtin(Opcode::GridDim);
+    const Value of_thread = builtin(Opcode::ThreadIdx);
     const Value thread = b_.named(b_.add(b_.mul(block, of_block), of_thread), "thread");
     const Value threads = b_.named(b_.mul(blocks, of_block), "threads");
     const int elements =
@@ -65,7 +66,7 @@ class Lowering {
   /// A work item is a group of rows, one for each team of a block, or a split of such a group.
   void emit_rows() {
     const RowConfig& scheme = context_.scheme;
-    const Value thread = b_.builtin(Code::ThreadIdx);
+    const Value thread = b_.builtin(Opcode::ThreadIdx);
     const int team = team_size(context_);
     thread_ = b_.named(scheme.row_per_element ? b_.div_by(thread, context_.teams_per_block())
                        : scheme.team > 0      ? b_.rem_by(thread, scheme.team)
@@ -73,13 +74,13 @@ class Lowering {
                        "t");
     team_index_ = scheme.row_per_element ? b_.rem_by(thread, context_.teams_per_block())
                                          : b_.div_by(thread, std::max(scheme.team, 1));
-    const Value team_size = team > 0 ? b_.integer(Kind::Index, team) : builtin(Code::BlockDim);
+    const Value team_size = team > 0 ? b_.integer(Kind::Index, team) : builtin(Opcode::BlockDim);
     const int width = scheme.row_per_element ? 1 : context_.c.vector_width;
     const Value vectors = b_.named(b_.div_by(operands_.columns(), width), "vectors");
     work_ = {index(thread_), team_size, team, b_.integer(Kind::Index, 0), vectors, vectors, none, none};
-    const Value block = b_.convert(b_.builtin(Code::BlockIdx), Kind::Int64);
+    const Value block = b_.convert(b_.builtin(Opcode::BlockIdx), Kind::Int64);
     const Value work_items = operands_.row_param("work_items");
-    const Value blocks = b_.convert(b_.builtin(Code::GridDim), Kind::Int64);
+    const Value blocks = b_.convert(b_.builtin(Opcode::GridDim), Kind::Int64);
     b_.emit_for(block, work_items, blocks, Unroll::None, "work_item", [&](Value work_item) {
       enter_row(work_item);
       if (scheme.split)

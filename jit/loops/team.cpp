@@ -25,13 +25,13 @@ Team::Team(const LoweringContext& context, Builder& b)
 Partial Team::combine(const Reducer& reducer, int stage, Partial a) const {
   const RowConfig& scheme = context_.scheme;
   if (shares_memory_ && scheme.row_per_element)
-    return in_columns(reducer, shared_[static_cast<std::size_t>(stage)], std::move(a));
-  if (shares_memory_) return in_block(reducer, shared_[static_cast<std::size_t>(stage)], std::move(a));
-  return scheme.row_per_element ? a : in_warp(reducer, std::move(a), scheme.team);
+    return reduce_in_shared_memory(reducer, shared_[static_cast<std::size_t>(stage)], std::move(a));
+  if (shares_memory_) return block_reduce(reducer, shared_[static_cast<std::size_t>(stage)], std::move(a));
+  return scheme.row_per_element ? a : warp_reduce(reducer, std::move(a), scheme.team);
 }
 
 /// Butterfly reduction over groups of consecutive lanes of a warp.
-Partial Team::in_warp(const Reducer& reducer, Partial a, int threads) const {
+Partial Team::warp_reduce(const Reducer& reducer, Partial a, int threads) const {
   for (int lane_mask = threads / 2; lane_mask > 0; lane_mask /= 2) {
     Partial other;
     for (const Value v : a) other.push_back(b_.shuffle_xor(v, lane_mask));
@@ -41,20 +41,20 @@ Partial Team::in_warp(const Reducer& reducer, Partial a, int threads) const {
 }
 
 /// Reduces within each warp; then every warp reduces the per-warp results.
-Partial Team::in_block(const Reducer& reducer, const Shared& shared, Partial a) const {
-  a = in_warp(reducer, std::move(a), warp);
-  const Value thread = b_.builtin(Code::ThreadIdx);
+Partial Team::block_reduce(const Reducer& reducer, const Shared& shared, Partial a) const {
+  a = warp_reduce(reducer, std::move(a), warp);
+  const Value thread = b_.builtin(Opcode::ThreadIdx);
   const Value lane = b_.named(b_.rem_by(thread, warp), "lane");
   b_.emit_if(b_.equal(lane, b_.integer(Kind::UInt32, 0)), [&] { store(shared, b_.div_by(thread, warp), a); });
   b_.barrier();
-  const Value is_warp = b_.less(lane, b_.div_by(b_.builtin(Code::BlockDim), warp));
+  const Value is_warp = b_.less(lane, b_.div_by(b_.builtin(Opcode::BlockDim), warp));
   const Partial of_warps = load(reducer, shared, lane, is_warp), identity = reducer.identity();
-  return in_warp(reducer, reducer.select(is_warp, of_warps, identity), warp);
+  return warp_reduce(reducer, reducer.select(is_warp, of_warps, identity), warp);
 }
 
 /// Tree reduction in shared memory over threads whose indices differ by multiples of teams_per_block.
-Partial Team::in_columns(const Reducer& reducer, const Shared& shared, Partial a) const {
-  const Value thread = b_.builtin(Code::ThreadIdx);
+Partial Team::reduce_in_shared_memory(const Reducer& reducer, const Shared& shared, Partial a) const {
+  const Value thread = b_.builtin(Opcode::ThreadIdx);
   store(shared, thread, a);
   for (int distance = context_.scheme.block / 2; distance >= context_.teams_per_block(); distance /= 2) {
     b_.barrier();

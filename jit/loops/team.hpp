@@ -15,9 +15,9 @@ class Team {
  private:
   using Shared = std::vector<Value>;  // an array for each value of a partial result
 
-  Partial in_warp(const Reducer& reducer, Partial a, int threads) const;
-  Partial in_block(const Reducer& reducer, const Shared& shared, Partial a) const;
-  Partial in_columns(const Reducer& reducer, const Shared& shared, Partial a) const;
+  Partial warp_reduce(const Reducer& reducer, Partial a, int threads) const;
+  Partial block_reduce(const Reducer& reducer, const Shared& shared, Partial a) const;
+  Partial reduce_in_shared_memory(const Reducer& reducer, const Shared& shared, Partial a) const;
   Partial load(const Reducer& reducer, const Shared& shared, Value position, Value guard = none) const;
   void store(const Shared& shared, Value position, const Partial& a) const;
 

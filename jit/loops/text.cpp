@@ -24,27 +24,27 @@ constexpr std::string_view unroll_names[]{"", "unrolled", "auto"};
 /// The attributes of an instruction, without its operands.
 std::string detail(const Instruction& i) {
   switch (i.code) {
-    case Code::Param: return " " + i.name;
-    case Code::Call: return " " + i.name;
-    case Code::Elementwise: return fmt::format(" {}", sinter::name(i.op));
-    case Code::Load:
-    case Code::Store: return " " + named(i.attribute, access_names);
-    case Code::Constant:
+    case Opcode::Param: return " " + i.name;
+    case Opcode::Call: return " " + i.name;
+    case Opcode::Elementwise: return fmt::format(" {}", sinter::name(i.op));
+    case Opcode::Load:
+    case Opcode::Store: return " " + named(i.attribute, access_names);
+    case Opcode::Constant:
       return i.type.kind == Kind::Element ? fmt::format(" {:#x}", i.attribute)
                                           : fmt::format(" {}", static_cast<std::int64_t>(i.attribute));
-    case Code::Shared:
-    case Code::Local:
-    case Code::ShuffleXor:
-    case Code::RecordFault:
-    case Code::ReportFault: return fmt::format(" #{}", i.attribute);
-    case Code::Range: return i.attribute == 0 ? "" : " " + named(i.attribute, unroll_names);
+    case Opcode::Shared:
+    case Opcode::Local:
+    case Opcode::ShuffleXor:
+    case Opcode::RecordFault:
+    case Opcode::ReportFault: return fmt::format(" #{}", i.attribute);
+    case Opcode::Range: return i.attribute == 0 ? "" : " " + named(i.attribute, unroll_names);
     default: return "";
   }
 }
 
 }  // namespace
 
-std::string_view name(Code code) noexcept {
+std::string_view name(Opcode code) noexcept {
   constexpr std::string_view names[]{
       "param",       "constant",     "thread_idx", "block_idx", "grid_dim",     "block_dim",   "elementwise",
       "select",      "less",         "equal",      "and",       "add",          "sub",         "mul",
@@ -52,7 +52,7 @@ std::string_view name(Code code) noexcept {
       "shuffle_xor", "advance",      "view",       "load",      "store",        "shared",      "row_cache",
       "barrier",     "warp_barrier", "local",      "get",       "column",       "set",         "call",
       "opaque",      "range",        "if",         "end",       "record_fault", "report_fault"};
-  static_assert(std::size(names) == static_cast<std::size_t>(Code::ReportFault) + 1);
+  static_assert(std::size(names) == static_cast<std::size_t>(Opcode::ReportFault) + 1);
   return names[static_cast<std::size_t>(code)];
 }
 
@@ -71,7 +71,7 @@ std::string to_string(const LoopProgram& program) {
   std::size_t depth = 1;
   for (std::size_t v = 0; v < program.code.size(); ++v) {
     const Instruction& i = program.code[v];
-    if (i.code == Code::End && depth > 1) --depth;
+    if (i.code == Opcode::End && depth > 1) --depth;
     out.append(2 * depth, ' ');
     if (i.type.kind != Kind::None) out += fmt::format("%{} = ", v);
     out += name(i.code);
@@ -79,7 +79,7 @@ std::string to_string(const LoopProgram& program) {
     out += detail(i);
     for (const Value o : i.operands) out += o == none ? " -" : fmt::format(" %{}", o);
     out += '\n';
-    if (i.code == Code::Range || i.code == Code::If) ++depth;
+    if (i.code == Opcode::Range || i.code == Opcode::If) ++depth;
   }
   return out;
 }

@@ -11,9 +11,9 @@ namespace sinter::inline v1::jit::loops {
 namespace {
 
 /// Whether the result may differ between threads of a block whatever the operands are: memory and locals may.
-bool is_divergence_source(Code code) noexcept {
-  return code == Code::ThreadIdx || code == Code::Load || code == Code::Get || code == Code::ExtractColumn ||
-         code == Code::Call || code == Code::ShuffleXor;
+bool is_divergence_source(Opcode code) noexcept {
+  return code == Opcode::ThreadIdx || code == Opcode::Load || code == Opcode::Get || code == Opcode::ExtractColumn ||
+         code == Opcode::Call || code == Opcode::ShuffleXor;
 }
 
 /// Checks of visibility, control flow and order across instructions.
@@ -50,13 +50,13 @@ class Verifier {
     divergent_[index(v)] = is_divergence_source(i.code) ||
                            std::ranges::any_of(i.operands, [&](Value o) { return o != none && divergent_[index(o)]; });
     visible_[index(v)] = i.type.kind != Kind::None;
-    if (i.code == Code::Local && i.operands[0] != none) is_set_[index(v)] = true;
-    if (i.code == Code::Set) is_set_[index(i.operands[0])] = true;
-    if (i.code == Code::RecordFault) recorded_ |= std::uint64_t{1} << i.attribute;
-    if (i.code == Code::ReportFault) reported_ |= std::uint64_t{1} << i.attribute;
-    if (i.code == Code::Range || i.code == Code::If)
+    if (i.code == Opcode::Local && i.operands[0] != none) is_set_[index(v)] = true;
+    if (i.code == Opcode::Set) is_set_[index(i.operands[0])] = true;
+    if (i.code == Opcode::RecordFault) recorded_ |= std::uint64_t{1} << i.attribute;
+    if (i.code == Opcode::ReportFault) reported_ |= std::uint64_t{1} << i.attribute;
+    if (i.code == Opcode::Range || i.code == Opcode::If)
       scopes_.push_back({v + 1, scopes_.back().is_divergent || divergent_[index(v)]});
-    if (i.code != Code::End) return;
+    if (i.code != Opcode::End) return;
     const Value opened = scopes_.back().first - 1;
     for (Value inner = opened; inner < v; ++inner) visible_[index(inner)] = false;
     scopes_.pop_back();
@@ -64,52 +64,54 @@ class Verifier {
 
   std::string_view check_operands(Value v) const {
     const Instruction& i = program_[v];
-    if (i.code != Code::Elementwise && i.code != Code::Call && i.operands.size() != operand_count(i.code))
+    if (i.code != Opcode::Elementwise && i.code != Opcode::Call && i.operands.size() != operand_count(i.code))
       return "the number of operands is wrong";
     for (std::size_t k = 0; k < i.operands.size(); ++k) {
       const Value o = i.operands[k];
       if (o == none && may_lack(i.code, k)) continue;
       if (o == none) return "an operand is missing";
       if (o < 0 || o >= v || !visible_[index(o)]) return "an operand is not visible here";
-      if (program_[o].code == Code::Local && !takes_local(i.code, k)) return "a local is not a value: read it with get";
+      if (program_[o].code == Opcode::Local && !takes_local(i.code, k))
+        return "a local is not a value: read it with get";
     }
     return "";
   }
 
-  static bool may_lack(Code code, std::size_t k) noexcept {
-    return (code == Code::Load && k > 1) || (code == Code::Store && k > 2) || code == Code::Local ||
-           ((code == Code::Get || code == Code::Set || code == Code::RecordFault) && k == 1);
+  static bool may_lack(Opcode code, std::size_t k) noexcept {
+    return (code == Opcode::Load && k > 1) || (code == Opcode::Store && k > 2) || code == Opcode::Local ||
+           ((code == Opcode::Get || code == Opcode::Set || code == Opcode::RecordFault) && k == 1);
   }
-  static bool takes_local(Code code, std::size_t k) noexcept {
-    return code == Code::Call || ((code == Code::Get || code == Code::ExtractColumn || code == Code::Set) && k == 0);
+  static bool takes_local(Opcode code, std::size_t k) noexcept {
+    return code == Opcode::Call ||
+           ((code == Opcode::Get || code == Opcode::ExtractColumn || code == Opcode::Set) && k == 0);
   }
 
-  static std::size_t operand_count(Code code) noexcept {
+  static std::size_t operand_count(Opcode code) noexcept {
     switch (code) {
-      case Code::Param:
-      case Code::Constant:
-      case Code::ThreadIdx:
-      case Code::BlockIdx:
-      case Code::GridDim:
-      case Code::BlockDim:
-      case Code::Shared:
-      case Code::RowCache:
-      case Code::Barrier:
-      case Code::WarpBarrier:
-      case Code::End: return 0;
-      case Code::Convert:
-      case Code::Splat:
-      case Code::Low:
-      case Code::High:
-      case Code::ShuffleXor:
-      case Code::Local:
-      case Code::Opaque:
-      case Code::If: return 1;
-      case Code::Select:
-      case Code::Set:
-      case Code::Range: return 3;
-      case Code::Load: return 4;
-      case Code::Store: return 5;
+      case Opcode::Param:
+      case Opcode::Constant:
+      case Opcode::ThreadIdx:
+      case Opcode::BlockIdx:
+      case Opcode::GridDim:
+      case Opcode::BlockDim:
+      case Opcode::Shared:
+      case Opcode::RowCache:
+      case Opcode::Barrier:
+      case Opcode::WarpBarrier:
+      case Opcode::End: return 0;
+      case Opcode::Convert:
+      case Opcode::Splat:
+      case Opcode::Low:
+      case Opcode::High:
+      case Opcode::ShuffleXor:
+      case Opcode::Local:
+      case Opcode::Opaque:
+      case Opcode::If: return 1;
+      case Opcode::Select:
+      case Opcode::Set:
+      case Opcode::Range: return 3;
+      case Opcode::Load: return 4;
+      case Opcode::Store: return 5;
       default: return 2;
     }
   }
@@ -117,14 +119,14 @@ class Verifier {
   std::string_view check_flow(Value v) const {
     const Instruction& i = program_[v];
     switch (i.code) {
-      case Code::ShuffleXor:
-      case Code::Barrier:
-      case Code::WarpBarrier: return scopes_.back().is_divergent ? "not in uniform control flow" : "";
-      case Code::Param:
-      case Code::Shared: return scopes_.size() == 1 ? "" : "only allowed at the top level";
-      case Code::End: return scopes_.size() > 1 ? "" : "end without a range or if";
-      case Code::RecordFault: return reported_ == 0 ? "" : "the fault has been reported";
-      case Code::ReportFault:
+      case Opcode::ShuffleXor:
+      case Opcode::Barrier:
+      case Opcode::WarpBarrier: return scopes_.back().is_divergent ? "not in uniform control flow" : "";
+      case Opcode::Param:
+      case Opcode::Shared: return scopes_.size() == 1 ? "" : "only allowed at the top level";
+      case Opcode::End: return scopes_.size() > 1 ? "" : "end without a range or if";
+      case Opcode::RecordFault: return reported_ == 0 ? "" : "the fault has been reported";
+      case Opcode::ReportFault:
         if (reported_ >> i.attribute & 1) return "the fault has been reported";
         return scopes_.size() == 1 ? "" : "only allowed at the top level";
       default: return "";

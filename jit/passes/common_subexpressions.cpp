@@ -159,13 +159,13 @@ bool EqualScalars::all_differ(const EqualityClasses& pattern) noexcept {
   return true;
 }
 
-bool EqualScalars::holds(const EqualityClasses& assumed, const EqualityClasses& pattern) noexcept {
+bool EqualScalars::satisfies(const EqualityClasses& assumed, const EqualityClasses& pattern) noexcept {
   for (std::size_t i = 0; i < pattern.size(); ++i)
     if (pattern[assumed[i]] != pattern[i]) return false;
   return true;
 }
 
-std::optional<Graph> EqualScalars::merged(const Graph& graph, const EqualityClasses& pattern) const {
+std::optional<Graph> EqualScalars::specialize(const Graph& graph, const EqualityClasses& pattern) const {
   std::map<std::uint32_t, std::uint32_t> first;
   for (std::size_t i = 0; i < pattern.size(); ++i) first[compared_[i].number] = compared_[pattern[i]].number;
   const std::vector<NodeId> same = representatives(graph, [&](const Node& n) {

@@ -45,10 +45,10 @@ class EqualScalars {
   EqualityClasses pattern(const Scalar* scalars) const;
   static bool all_differ(const EqualityClasses& pattern) noexcept;
   /// Whether scalars that are equal in `assumed` are also equal in `pattern`.
-  static bool holds(const EqualityClasses& assumed, const EqualityClasses& pattern) noexcept;
+  static bool satisfies(const EqualityClasses& assumed, const EqualityClasses& pattern) noexcept;
   /// The graph in which calls, reductions, products and gathers that are equal for these scalars are merged; nullopt if
   /// there are none. Cheap operations are not merged, and are contracted to fma as before.
-  std::optional<Graph> merged(const Graph& graph, const EqualityClasses& pattern) const;
+  std::optional<Graph> specialize(const Graph& graph, const EqualityClasses& pattern) const;
 
  private:
   struct Compared {

@@ -31,8 +31,8 @@ constexpr double exp_40 = 235385266837019985.41;
 // ---- Parts
 
 inline Complex complex(const Complex& a, const Complex& b) { return {a.re, b.re}; }
-inline Complex polar(const Complex& size, const Complex& turn) {
-  return {size.re * cos(turn.re), size.re * sin(turn.re)};
+inline Complex polar(const Complex& magnitude, const Complex& turn) {
+  return {magnitude.re * cos(turn.re), magnitude.re * sin(turn.re)};
 }
 inline Complex real(const Complex& a) { return a.re; }
 inline Complex imag(const Complex& a) { return a.im(); }
@@ -40,8 +40,8 @@ inline Complex conj(const Complex& a) { return {a.re, -a.im()}; }
 inline Complex abs(const Complex& a) { return a.is_real() ? abs(a.re) : hypot(a.re, a.im()); }
 inline Complex angle(const Complex& a) { return atan2(a.im(), a.re); }
 /// i a and -i a.
-inline Complex turned(const Complex& a) { return {-a.im(), a.re}; }
-inline Complex turned_back(const Complex& a) { return {a.im(), -a.re}; }
+inline Complex times_i(const Complex& a) { return {-a.im(), a.re}; }
+inline Complex times_minus_i(const Complex& a) { return {a.im(), -a.re}; }
 
 // ---- Comparisons and choice
 
@@ -89,9 +89,9 @@ inline Complex operator/(const Complex& a, const Complex& b) {
   if (b.is_real()) return {a.re / b.re, a.im() / b.re};
   const Term swaps = abs(b.re) < abs(b.im()), zero = b.re.number(0);
   const Term large = select(swaps, b.im(), b.re), small = select(swaps, b.re, b.im());
-  const Term vanishes = large == zero;
-  const Term ratio = select(vanishes, zero, small / large);
-  const Term divisor = select(vanishes, zero, large + small * ratio);
+  const Term is_zero = large == zero;
+  const Term ratio = select(is_zero, zero, small / large);
+  const Term divisor = select(is_zero, zero, large + small * ratio);
   if (a.is_real()) {
     const Term one = a.re / divisor, other = a.re * ratio / divisor;
     return {select(swaps, other, one), -select(swaps, one, other)};
@@ -104,8 +104,8 @@ inline Complex operator/(const Complex& a, const Complex& b) {
 inline Complex fma(const Complex& a, const Complex& b, const Complex& c) { return a * b + c; }
 
 inline Complex sgn(const Complex& a) {
-  const Term size = abs(a).re, vanishes = size == size.number(0);
-  return {select(vanishes, size, a.re / size), select(vanishes, size, a.im() / size)};
+  const Term magnitude = abs(a).re, is_zero = magnitude == magnitude.number(0);
+  return {select(is_zero, magnitude, a.re / magnitude), select(is_zero, magnitude, a.im() / magnitude)};
 }
 
 // ---- Square root
@@ -114,8 +114,9 @@ inline Complex sgn(const Complex& a) {
 inline Complex sqrt(const Complex& a) {
   const bool wide = is_double(a.re);
   const Term x = a.re, y = a.im(), zero = x.number(0), one = x.number(1), half = x.number(0.5);
-  const Term size = maximum(abs(x), abs(y));
-  const Term huge = size > x.number(wide ? 0x1p1020 : 0x1p124), tiny = size < x.number(wide ? 0x1p-960 : 0x1p-90);
+  const Term magnitude = maximum(abs(x), abs(y));
+  const Term huge = magnitude > x.number(wide ? 0x1p1020 : 0x1p124),
+             tiny = magnitude < x.number(wide ? 0x1p-960 : 0x1p-90);
   const Term scale = select(huge, x.number(0x1p-4), select(tiny, x.number(0x1p60), one));
   const Term unscale = select(huge, x.number(4), select(tiny, x.number(0x1p-30), one));
   const Term xs = x * scale, ys = y * scale;
@@ -134,8 +135,8 @@ struct Hyperbolic {
   Term cosh, sinh, factor;
 };
 inline Hyperbolic hyperbolic(Term x) {
-  const Term size = abs(x), large = size > x.number(is_double(x) ? 700 : 80);
-  const Term grown = exp(size - x.number(40));
+  const Term magnitude = abs(x), large = magnitude > x.number(is_double(x) ? 700 : 80);
+  const Term grown = exp(magnitude - x.number(40));
   return {select(large, grown, cosh(x)), select(large, copysign(grown, x), sinh(x)),
           select(large, x.number(numbers::exp_40 / 2), x.number(1))};
 }
@@ -147,10 +148,10 @@ inline Complex exp(const Complex& a) {
   const Term x = a.re, y = a.im(), zero = x.number(0);
   const Term large = x > x.number(is_double(x) ? 700 : 80),
              factor = select(large, x.number(numbers::exp_40), x.number(1));
-  const Term size = exp(select(large, x - x.number(40), x));
-  const Term vanishes = (y == zero) | ((x == x.number(-std::numeric_limits<double>::infinity())) & !isfinite(y));
-  const Term im = select(vanishes, copysign(zero, y), size * sin(y) * factor);
-  return {size * cosine_beside(x, y) * factor, im};
+  const Term magnitude = exp(select(large, x - x.number(40), x));
+  const Term is_zero = (y == zero) | ((x == x.number(-std::numeric_limits<double>::infinity())) & !isfinite(y));
+  const Term im = select(is_zero, copysign(zero, y), magnitude * sin(y) * factor);
+  return {magnitude * cosine_beside(x, y) * factor, im};
 }
 
 inline Complex exp2(const Complex& a) { return exp(a * Complex(a.re.number(numbers::ln2))); }
@@ -179,17 +180,17 @@ inline Complex tanh(const Complex& a) {
   const Term x = a.re, y = a.im(), zero = x.number(0), one = x.number(1);
   const Term large = abs(x) > x.number(is_double(x) ? 22 : 11);
   const Term near = select(large, zero, x);
-  const Term t = tan(y), s = sinh(near), secant = fma(t, t, one), below = fma(secant * s, s, one);
+  const Term t = tan(y), s = sinh(near), secant = fma(t, t, one), denominator = fma(secant * s, s, one);
   const Term far = x.number(4) * sin(y) * cos(y) * exp(x.number(-2) * abs(x));
   const Term has_turn = isfinite(y), one_way = select(has_turn | isinf(x), copysign(one, x), y - y);
-  const Term re = select(large, one_way, secant * cosh(near) * s / below);
-  const Term im = select(large, select(isinf(x) & !has_turn, copysign(zero, y), far), t / below);
+  const Term re = select(large, one_way, secant * cosh(near) * s / denominator);
+  const Term im = select(large, select(isinf(x) & !has_turn, copysign(zero, y), far), t / denominator);
   return {select((x == zero) & !has_turn, x, re), select(y == zero, y, im)};
 }
 
-inline Complex sin(const Complex& a) { return turned_back(sinh(turned(a))); }
-inline Complex cos(const Complex& a) { return cosh(turned(a)); }
-inline Complex tan(const Complex& a) { return turned_back(tanh(turned(a))); }
+inline Complex sin(const Complex& a) { return times_minus_i(sinh(times_i(a))); }
+inline Complex cos(const Complex& a) { return cosh(times_i(a)); }
+inline Complex tan(const Complex& a) { return times_minus_i(tanh(times_i(a))); }
 
 /// expm1(x) cos(y) - 2 sin(y / 2)^2 for the real part, accurate where the result is small.
 inline Complex expm1(const Complex& a) {
@@ -205,8 +206,9 @@ inline Complex expm1(const Complex& a) {
 /// log(|x + iy|), also if |x + iy| overflows, underflows or is subnormal.
 inline Term log_size(Term x, Term y) {
   const bool wide = is_double(x);
-  const Term size = maximum(abs(x), abs(y)), one = x.number(1);
-  const Term huge = size > x.number(wide ? 0x1p1020 : 0x1p124), tiny = size < x.number(wide ? 0x1p-960 : 0x1p-90);
+  const Term magnitude = maximum(abs(x), abs(y)), one = x.number(1);
+  const Term huge = magnitude > x.number(wide ? 0x1p1020 : 0x1p124),
+             tiny = magnitude < x.number(wide ? 0x1p-960 : 0x1p-90);
   const Term scale = select(huge, x.number(0x1p-4), select(tiny, x.number(0x1p60), one));
   const Term shift = select(huge, x.number(4 * numbers::ln2), select(tiny, x.number(-60 * numbers::ln2), x.number(0)));
   return log(hypot(x * scale, y * scale)) + shift;
@@ -246,9 +248,9 @@ inline Roots roots_beside_one(const Complex& a) {
 
 inline Complex asin(const Complex& a) {
   const auto [minus, plus, far] = roots_beside_one(a);
-  const Term below = minus.re * plus.re - minus.im() * plus.im();
+  const Term denominator = minus.re * plus.re - minus.im() * plus.im();
   const Term im = asinh(minus.re * plus.im() - minus.im() * plus.re);
-  const Term re = select(far, atan2(a.re, abs(a.im())), atan2(a.re, below));
+  const Term re = select(far, atan2(a.re, abs(a.im())), atan2(a.re, denominator));
   return {select(a.re == a.re.number(0), a.re, re), select(far, copysign(log_of_twice(a), a.im()), im)};
 }
 inline Complex acos(const Complex& a) {
@@ -263,7 +265,7 @@ inline Complex acosh(const Complex& a) {
   const Term re = asinh(minus.re * plus.re + minus.im() * plus.im());
   return {select(far, log_of_twice(a), re), select(far, angle(a).re, a.re.number(2) * atan2(minus.im(), plus.re))};
 }
-inline Complex asinh(const Complex& a) { return turned_back(asin(turned(a))); }
+inline Complex asinh(const Complex& a) { return times_minus_i(asin(times_i(a))); }
 
 /// Computed for |re|, then given its sign: log1p(4 re / |1 - a|^2) / 4, or from the two distances if a is close to 1.
 inline Complex atanh(const Complex& a) {
@@ -277,7 +279,7 @@ inline Complex atanh(const Complex& a) {
   const Term im = half * atan2(x.number(2) * y, (one - x) * (one + x) - y * y);
   return {select(x == x.number(0), a.re, copysign(re, a.re)), select(far, copysign(x.number(numbers::half_pi), y), im)};
 }
-inline Complex atan(const Complex& a) { return turned_back(atanh(turned(a))); }
+inline Complex atan(const Complex& a) { return times_minus_i(atanh(times_i(a))); }
 
 // ---- Powers
 
@@ -290,17 +292,17 @@ inline bool is_number(Term t) {
 
 /// Like PyTorch, computes some exponents as products, roots and quotients.
 inline Complex pow_of_number(const Complex& a, Term b, const Complex& fallback) {
-  const Term size = abs(b), inverse = b < b.number(0);
+  const Term magnitude = abs(b), inverse = b < b.number(0);
   const Complex square = a * a;
   Complex power = a;
-  Term known = size == b.number(1);
+  Term known = magnitude == b.number(1);
   const auto choose = [&](Term chosen, const Complex& value) {
     power = select(Complex(chosen), value, power);
     known = known | chosen;
   };
-  choose(size == b.number(2), square);
+  choose(magnitude == b.number(2), square);
   choose(b == b.number(3), square * a);
-  choose(size == b.number(0.5), sqrt(a));
+  choose(magnitude == b.number(0.5), sqrt(a));
   power = select(Complex(inverse), Complex(b.number(1)) / power, power);
   return select(Complex(known), power, fallback);
 }
@@ -308,11 +310,11 @@ inline Complex pow_of_number(const Complex& a, Term b, const Complex& fallback) 
 /// e^(b log(a)); for a base of 0: 1 if the exponent is 0, else 0 if the exponent's real part is positive.
 inline Complex pow(const Complex& a, const Complex& b) {
   const Term zero = a.re.number(0), one = a.re.number(1);
-  const Term vanishes = (a.re == zero) & (a.im() == zero), to_none = (b.re == zero) & (b.im() == zero);
+  const Term is_zero = (a.re == zero) & (a.im() == zero), exponent_is_zero = (b.re == zero) & (b.im() == zero);
   const Complex power = exp(b * log(a));
-  const Term always = vanishes & (b.re > zero);
-  const Complex result{select(to_none, one, select(always, zero, power.re)),
-                       select(to_none | always, zero, power.im())};
+  const Term always = is_zero & (b.re > zero);
+  const Complex result{select(exponent_is_zero, one, select(always, zero, power.re)),
+                       select(exponent_is_zero | always, zero, power.im())};
   return b.is_real() && is_number(b.re) ? pow_of_number(a, b.re, result) : result;
 }
 

@@ -43,31 +43,31 @@ Graph without_dead_nodes(const Graph& graph) {
 /// `broadcast_like` restores them.
 class ShapePreserver {
  public:
-  ShapePreserver(Builder& to, bool matter) : to_(to), matter_(matter) {}
+  ShapePreserver(Builder& to, bool matter) : to_(to), enabled_(matter) {}
 
   /// Records the next node of the old graph, which `made` replaces; its operands were `from` in the old graph and are
   /// `operands` in the new one.
   void add(const Node& n, std::span<const Operand> from, std::span<const Operand> operands, Operand made) {
     int lost = nothing;
-    if (matter_ && !changes_shape(n.op))
+    if (enabled_ && !changes_shape(n.op))
       for (std::size_t i = 0; i < operands.size(); ++i) {
-        lost = united(lost, lost_[static_cast<std::size_t>(from[i].node)]);
-        if (!covers(made, operands[i], 2)) lost = united(lost, new_set({operands[i]}));
+        lost = union_of(lost, dropped_shapes_[static_cast<std::size_t>(from[i].node)]);
+        if (!covers(made, operands[i], 2)) lost = union_of(lost, new_set({operands[i]}));
       }
-    lost_.push_back(lost);
+    dropped_shapes_.push_back(lost);
   }
 
   /// `made` in the shape of the original value.
   Operand keep(Operand value, Operand made) {
-    if (!matter_ || lost_[static_cast<std::size_t>(value.node)] == nothing) return made;
+    if (!enabled_ || dropped_shapes_[static_cast<std::size_t>(value.node)] == nothing) return made;
     const auto has_own_shape = [&](NodeId id) {
       return changes_shape(to_.graph().nodes()[static_cast<std::size_t>(id)].op);
     };
-    std::vector<NodeId> there = shape_sources(to_.graph(), made.node, seen_, has_own_shape);
-    for (const Operand witness : sets_[static_cast<std::size_t>(lost_[static_cast<std::size_t>(value.node)])])
-      for (const NodeId source : shape_sources(to_.graph(), witness.node, seen_, has_own_shape)) {
-        if (std::ranges::find(there, source) != there.end()) continue;
-        there.push_back(source);
+    std::vector<NodeId> sources = shape_sources(to_.graph(), made.node, seen_, has_own_shape);
+    for (const Operand dropped : sets_[static_cast<std::size_t>(dropped_shapes_[static_cast<std::size_t>(value.node)])])
+      for (const NodeId source : shape_sources(to_.graph(), dropped.node, seen_, has_own_shape)) {
+        if (std::ranges::find(sources, source) != sources.end()) continue;
+        sources.push_back(source);
         made = to_.make(Op::broadcast_like, to_[made].dtype, {made, Operand{source}});
       }
     return made;
@@ -89,7 +89,7 @@ class ShapePreserver {
            (!changes_shape(to_[o].op) && !parts.empty() &&
             std::ranges::all_of(parts, [&](Operand p) { return covers(made, p, depth - 1); }));
   }
-  int united(int a, int b) {
+  int union_of(int a, int b) {
     if (a == nothing) return b;
     Set all = sets_[static_cast<std::size_t>(a)];
     for (const Operand o : sets_[static_cast<std::size_t>(b)])
@@ -102,9 +102,9 @@ class ShapePreserver {
   }
 
   Builder& to_;
-  const bool matter_;
-  std::vector<int> lost_;      // index in sets_, by node
-  std::vector<Set> sets_{{}};  // of values of the new graph
+  const bool enabled_;
+  std::vector<int> dropped_shapes_;  // index in sets_, by node
+  std::vector<Set> sets_{{}};        // of values of the new graph
   NodeSet seen_;
 };
 

@@ -95,7 +95,7 @@ std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const 
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
   if (c.rows.split)
     for (std::byte* const partials : launch.partials) *words++ = reinterpret_cast<std::uintptr_t>(partials);
-  add(launch.grid.row_groups * launch.splits_in_launch);
+  add(launch.grid.row_blocks * launch.splits_in_launch);
   add(launch.rows);
   add(launch.columns);
   if (c.rows.split)

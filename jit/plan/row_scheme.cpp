@@ -127,15 +127,15 @@ RowScheme choose_row_per_element(const RowTraits& t, const RowSizes& s) noexcept
       config.team = team, config.vectors_per_thread = static_cast<int>(vectors_per_thread), config.in_registers = true;
       return {config, narrow};
     }
-  const auto row_groups = [&] { return ceil_div(s.rows, std::int64_t{32} * width); };  // as wide as a warp
-  while (width > 1 && row_groups() < multiprocessors && ceil_div(s.rows, 32) >= multiprocessors / 2) width /= 2;
-  if (row_groups() < 4 * multiprocessors && s.columns >= 512 && has_room_for(1024, width)) block = config.block = 1024;
+  const auto row_blocks = [&] { return ceil_div(s.rows, std::int64_t{32} * width); };  // as wide as a warp
+  while (width > 1 && row_blocks() < multiprocessors && ceil_div(s.rows, 32) >= multiprocessors / 2) width /= 2;
+  if (row_blocks() < 4 * multiprocessors && s.columns >= 512 && has_room_for(1024, width)) block = config.block = 1024;
   const std::int64_t teams = std::min<std::int64_t>(power_above(ceil_div(s.rows, width)), 32);
   config.team = has_room ? block / static_cast<int>(teams) : 1;
   if (teams == 32) config.team = std::min(config.team, power_below(s.columns / 4));
   config.vectors_per_thread = loop_batch_size(t, width);
-  const std::int64_t all_row_groups = ceil_div(s.rows, block / config.team * width);
-  config.split = has_room && !t.partial_bytes.empty() && all_row_groups * block * 4 <= all_threads &&
+  const std::int64_t all_row_blocks = ceil_div(s.rows, block / config.team * width);
+  config.split = has_room && !t.partial_bytes.empty() && all_row_blocks * block * 4 <= all_threads &&
                  s.columns >= 2 * min_split_columns_per_thread * config.team;
   return {config, width};
 }
@@ -218,14 +218,14 @@ RowGrid row_grid(const RowScheme& scheme, std::int64_t rows, std::int64_t column
     grid.block = static_cast<unsigned>(
         std::clamp<std::int64_t>(ceil_div(ceil_div(vectors, config.vectors_per_thread), 32) * 32, 32, config.block));
   const std::int64_t teams = config.team == 0 ? 1 : config.block / config.team;
-  grid.row_groups = ceil_div(rows, config.row_per_element ? teams * scheme.vector_width : teams);
+  grid.row_blocks = ceil_div(rows, config.row_per_element ? teams * scheme.vector_width : teams);
   if (!config.split) return grid;
   const std::int64_t team = config.team == 0 ? config.block : config.team;
   const std::int64_t min_vectors = overriding.min_split > 0 ? overriding.min_split
                                    : config.row_per_element ? min_split_columns_per_thread * team
                                                             : min_split_columns / scheme.vector_width;
   const std::int64_t max =
-      std::max<std::int64_t>(all_threads / config.block / std::max<std::int64_t>(grid.row_groups, 1), 1);
+      std::max<std::int64_t>(all_threads / config.block / std::max<std::int64_t>(grid.row_blocks, 1), 1);
   const std::int64_t splits = std::clamp<std::int64_t>(vectors / min_vectors, 1, max);
   grid.vectors_per_split = std::max<std::int64_t>(ceil_div(ceil_div(vectors, splits), team) * team, 1);
   grid.splits = std::max<std::int64_t>(ceil_div(vectors, grid.vectors_per_split), 1);

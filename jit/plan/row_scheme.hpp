@@ -69,7 +69,7 @@ RowScheme choose_rows(const RowTraits& traits, const RowSizes& sizes) noexcept;
 /// The launch of a scheme over a number of rows and columns.
 struct RowGrid {
   unsigned block = 256;                // threads
-  std::int64_t row_groups = 1;         // each processed by one block, or by `splits` blocks
+  std::int64_t row_blocks = 1;         // each processed by one block, or by `splits` blocks
   std::int64_t splits = 1;             // blocks that share a row
   std::int64_t vectors_per_split = 0;  // of a row
 };

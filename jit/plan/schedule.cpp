@@ -92,7 +92,7 @@ class Scheduler {
       const std::size_t limit = furthest(begin);
       const std::size_t end = limit == items_.size() || eager_ ? limit : best_cut(begin, limit);
       build(begin, end);
-      if (limit < items_.size() && !eager_) plan_.kernels.back().limit = limit_in_words();
+      if (limit < items_.size() && !eager_) plan_.kernels.back().limit = cut_reason();
       begin = end;
     }
     return std::move(plan_);
@@ -299,7 +299,7 @@ class Scheduler {
     plan_.kernels.push_back(std::move(kernel));
   }
 
-  std::string limit_in_words() const {
+  std::string cut_reason() const {
     switch (limit_hit_) {
       case 0:
         return fmt::format("more than {} operations (a division or function counts as {})", max_weight, call_weight);

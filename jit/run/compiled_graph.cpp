@@ -123,7 +123,7 @@ CompiledGraph::ConstrainedOperation limited(const Graph& graph, const Node& n) {
 
 const Graph no_graph;
 
-std::optional<Graph> merged(const Graph& recorded) {
+std::optional<Graph> without_common_subexpressions(const Graph& recorded) {
   Graph once = eliminate_common_subexpressions(recorded);
   return once.nodes().size() == recorded.nodes().size() ? std::nullopt : std::optional(std::move(once));
 }
@@ -132,7 +132,7 @@ std::optional<Graph> merged(const Graph& recorded) {
 
 CompiledGraph::CompiledGraph(Graph recorded, bool eager)
     : recorded_(std::move(recorded)),
-      merged_(eager ? std::nullopt : merged(recorded_)),
+      deduplicated_(eager ? std::nullopt : without_common_subexpressions(recorded_)),
       specialized_(eager ? no_graph : graph()),
       eager_(eager),
       depends_on_shapes_(jit::depends_on_shapes(recorded_)),

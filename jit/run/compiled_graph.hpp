@@ -36,7 +36,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   /// The graph that it is looked up by.
   const Graph& recorded() const noexcept { return recorded_; }
   /// The graph that it evaluates: unless eager, without common subexpressions.
-  const Graph& graph() const noexcept { return merged_ ? *merged_ : recorded_; }
+  const Graph& graph() const noexcept { return deduplicated_ ? *deduplicated_ : recorded_; }
   bool eager() const noexcept { return eager_; }
   /// The compiled graph to run for these scalars (SpecializedGraphs::choose).
   const CompiledGraph& specialized_for(const Scalar* scalars, bool runs) const {
@@ -105,7 +105,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   const ExecutablePlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
 
   Graph recorded_;
-  std::optional<Graph> merged_;
+  std::optional<Graph> deduplicated_;
   SpecializedGraphs specialized_;
   bool eager_, depends_on_shapes_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;

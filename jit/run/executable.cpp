@@ -329,7 +329,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
       if (traits_.faults.has(f)) *word++ = fault_code(f);
     gpu.launch({.kernel = loaded_function,
                 .grid = static_cast<unsigned>(
-                    std::clamp<std::int64_t>(launch.grid.row_groups * launch.splits_in_launch, 1, resident)),
+                    std::clamp<std::int64_t>(launch.grid.row_blocks * launch.splits_in_launch, 1, resident)),
                 .block = launch.grid.block,
                 .shared = static_cast<unsigned>(v.row_cache.bytes(launch.row_cache)),
                 .words = {words.data(), words.size()},

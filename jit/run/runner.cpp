@@ -71,7 +71,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
     const RunFaults faults = runtime::order_matters.load(std::memory_order_relaxed)
                                  ? run_in_order(operands, outputs, call.device, run)
                                  : run();
-    if (faults.any() && !call.faulted) call.faulted = &kernel.kernel(), call.faults = faults;
+    if (faults.any() && !call.faulting_kernel) call.faulting_kernel = &kernel.kernel(), call.faults = faults;
   } else if (call.texts) {
     call.texts->texts.push_back(kernel.source(nest, aliased, call.texts->print));
   } else if (call.row_plans) {
@@ -392,8 +392,8 @@ void run(const CompiledGraph& compiled, const Call& call) {
   const runtime::DefaultFloatEnvironment floats;  // scalars are converted
   if (compiled.constrains_scalars()) check_scalars(compiled, call.scalars);
   run_on_device(compiled, call);
-  if (call.faulted) [[unlikely]]
-    throw_fault(*call.faulted, call.faults);
+  if (call.faulting_kernel) [[unlikely]]
+    throw_fault(*call.faulting_kernel, call.faults);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -49,7 +49,7 @@ struct Call {
   std::vector<CapturedPlan>* seen = nullptr;    // if given, receives the plans; nothing compiles
   std::vector<Collective>* collectives = nullptr;       // if given, receives a mesh's collectives
   std::vector<std::function<void()>>* later = nullptr;  // if given, receives functions that compile the kernels
-  mutable const Kernel* faulted = nullptr;              // the first kernel that found a fault
+  mutable const Kernel* faulting_kernel = nullptr;      // the first kernel that found a fault
   mutable RunFaults faults;                             // the faults that it found
 };
 

@@ -38,7 +38,7 @@ const SpecializedGraphs::Specialization* SpecializedGraphs::find(
 const CompiledGraph& SpecializedGraphs::nearest(const CompiledGraph& general,
                                                 const EqualScalars::EqualityClasses& pattern) const noexcept {
   for (const Specialization* k = newest_.load(std::memory_order_acquire); k; k = k->next)
-    if (k->compiled && EqualScalars::holds(k->pattern, pattern)) return *k->compiled;
+    if (k->compiled && EqualScalars::satisfies(k->pattern, pattern)) return *k->compiled;
   return general;
 }
 
@@ -52,7 +52,7 @@ const CompiledGraph& SpecializedGraphs::add(const CompiledGraph& general,
   const runtime::ForkSafeLock lock(mutex_);
   const Specialization* known = find(pattern);
   if (!known || known->seen_once) {
-    std::optional<Graph> merged = equal_.merged(general.graph(), pattern);
+    std::optional<Graph> merged = equal_.specialize(general.graph(), pattern);
     known =
         &publish(pattern, false, merged ? std::make_shared<const CompiledGraph>(std::move(*merged), false) : nullptr);
   }

@@ -57,17 +57,17 @@ TEST(CommonSubexpressions, PatternsThatDifferOrHold) {
   EXPECT_TRUE(EqualScalars::all_differ({0, 1, 2}));
   EXPECT_FALSE(EqualScalars::all_differ({0, 1, 0}));
   EXPECT_FALSE(EqualScalars::all_differ({0, 0, 0}));
-  EXPECT_TRUE(EqualScalars::holds({0, 0, 2}, {0, 0, 0}));  // more are equal than assumed
-  EXPECT_TRUE(EqualScalars::holds({0, 1, 2}, {0, 0, 2}));
-  EXPECT_FALSE(EqualScalars::holds({0, 0, 0}, {0, 0, 2}));
-  EXPECT_FALSE(EqualScalars::holds({0, 1, 0}, {0, 0, 2}));
+  EXPECT_TRUE(EqualScalars::satisfies({0, 0, 2}, {0, 0, 0}));  // more are equal than assumed
+  EXPECT_TRUE(EqualScalars::satisfies({0, 1, 2}, {0, 0, 2}));
+  EXPECT_FALSE(EqualScalars::satisfies({0, 0, 0}, {0, 0, 2}));
+  EXPECT_FALSE(EqualScalars::satisfies({0, 1, 0}, {0, 0, 2}));
 }
 
 TEST(CommonSubexpressions, CallsWithEqualScalarsAreMerged) {
   const Graph g = exps(3);
   const EqualScalars equal(g);
-  EXPECT_EQ(equal.merged(g, {0, 1, 2}), std::nullopt);
-  const std::optional<Graph> two = equal.merged(g, {0, 1, 0}), one = equal.merged(g, {0, 0, 0});
+  EXPECT_EQ(equal.specialize(g, {0, 1, 2}), std::nullopt);
+  const std::optional<Graph> two = equal.specialize(g, {0, 1, 0}), one = equal.specialize(g, {0, 0, 0});
   ASSERT_TRUE(two && one);
   EXPECT_EQ(count(*two, Op::exp), 2) << to_text(*two);
   EXPECT_EQ(count(*one, Op::exp), 1) << to_text(*one);
@@ -75,7 +75,7 @@ TEST(CommonSubexpressions, CallsWithEqualScalarsAreMerged) {
   EXPECT_EQ(outputs_of(*two, {&x, 1}, scalars), outputs_of(g, {&x, 1}, scalars));
   Graph several = g;
   several.output(several.apply(Op::neg, std::vector{g.outputs()[0]}));
-  const std::optional<Graph> merged = equal.merged(several, {0, 1, 0});
+  const std::optional<Graph> merged = equal.specialize(several, {0, 1, 0});
   ASSERT_TRUE(merged);
   EXPECT_EQ(outputs_of(*merged, {&x, 1}, scalars), outputs_of(several, {&x, 1}, scalars));
 }

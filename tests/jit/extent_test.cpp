@@ -9,7 +9,7 @@ namespace {
 using jit::Extent;
 using jit::SymbolicShape;
 
-const Extent n = Extent::named(0), m = Extent::named(1);
+const Extent n = Extent::symbol(0), m = Extent::symbol(1);
 
 TEST(Extent, IsAProductOfANumberAndNamesInAnyOrder) {
   EXPECT_EQ(n * m * Extent(6), Extent(2) * m * (n * Extent(3)));

@@ -53,7 +53,7 @@ struct Subject {
 void damage(LoopProgram& program, std::mt19937_64& random) {
   Instruction& i = program.code[random() % program.code.size()];
   switch (random() % 7) {
-    case 0: i.code = static_cast<Code>(random() % (static_cast<unsigned>(Code::ReportFault) + 1)); break;
+    case 0: i.code = static_cast<Opcode>(random() % (static_cast<unsigned>(Opcode::ReportFault) + 1)); break;
     case 1: i.type.width = 1 << random() % 4; break;
     case 2: i.type.kind = static_cast<Kind>(random() % (static_cast<unsigned>(Kind::Padding) + 1)); break;
     case 3: i.type.dtype = static_cast<DType>(random() % 12); break;

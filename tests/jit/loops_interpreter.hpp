@@ -31,8 +31,8 @@ class LoopsInterpreter {
     if (const std::string wrong = verify(program); !wrong.empty()) throw WrongProgram(wrong);
     std::vector<Value> open;
     for (Value v = 0; v < size(); ++v) {
-      if (program[v].code == Code::Range || program[v].code == Code::If) open.push_back(v);
-      if (program[v].code != Code::End) continue;
+      if (program[v].code == Opcode::Range || program[v].code == Opcode::If) open.push_back(v);
+      if (program[v].code != Opcode::End) continue;
       ends_[index(open.back())] = v;
       open.pop_back();
     }
@@ -76,10 +76,10 @@ class LoopsInterpreter {
       const Instruction& i = program_[v];
       Slot& s = frame_[index(v)];
       s.width = static_cast<std::size_t>(i.type.width);
-      s.count = i.code == Code::Local ? i.attribute : 1;
+      s.count = i.code == Opcode::Local ? i.attribute : 1;
       s.bits.assign(grid_.threads * s.count * s.width, 0);
-      if (i.code == Code::Local) s.is_set.assign(grid_.threads * s.count, false);
-      if (i.code == Code::Param) words = read_param(v, words);
+      if (i.code == Opcode::Local) s.is_set.assign(grid_.threads * s.count, false);
+      if (i.code == Opcode::Param) words = read_param(v, words);
     }
     if (!words.empty()) throw WrongProgram("a launch gives more words than there are parameters");
   }
@@ -111,9 +111,9 @@ class LoopsInterpreter {
     for (Value v = begin; v < end; ++v) {
       left_ -= count;
       if (left_ < 0) throw WrongProgram("runs for too long");
-      const Code code = program_[v].code;
-      if (code == Code::If || code == Code::Range) {
-        code == Code::If ? run_if(v, active) : run_range(v, active);
+      const Opcode code = program_[v].code;
+      if (code == Opcode::If || code == Opcode::Range) {
+        code == Opcode::If ? run_if(v, active) : run_range(v, active);
         v = ends_[index(v)];
       } else {
         execute(v, active);
@@ -145,11 +145,11 @@ class LoopsInterpreter {
 
   void execute(Value v, const Threads& active) {
     switch (program_[v].code) {
-      case Code::Param: return;
-      case Code::Barrier: return barrier(active);
-      case Code::WarpBarrier: return warp_barrier(active);
-      case Code::Shared: return shared(v);
-      case Code::ShuffleXor: return shuffle(v, active);
+      case Opcode::Param: return;
+      case Opcode::Barrier: return barrier(active);
+      case Opcode::WarpBarrier: return warp_barrier(active);
+      case Opcode::Shared: return shared(v);
+      case Opcode::ShuffleXor: return shuffle(v, active);
       default: break;
     }
     for (unsigned t = 0; t < active.size(); ++t)
@@ -201,15 +201,15 @@ class LoopsInterpreter {
   void execute(Value v, unsigned t) {
     const Instruction& i = program_[v];
     switch (i.code) {
-      case Code::Load: return load(v, t);
-      case Code::Store: return store(v, t);
-      case Code::Local: return local(v, t);
-      case Code::Get: return get(v, t);
-      case Code::ExtractColumn: return column(v, t);
-      case Code::Set: return set(v, t);
-      case Code::Call: return call(v, t);
-      case Code::RecordFault: return record_fault(v, t);
-      case Code::ReportFault:
+      case Opcode::Load: return load(v, t);
+      case Opcode::Store: return store(v, t);
+      case Opcode::Local: return local(v, t);
+      case Opcode::Get: return get(v, t);
+      case Opcode::ExtractColumn: return column(v, t);
+      case Opcode::Set: return set(v, t);
+      case Opcode::Call: return call(v, t);
+      case Opcode::RecordFault: return record_fault(v, t);
+      case Opcode::ReportFault:
         if (recorded_[i.attribute][t])
           memory_.store_if_zero(operand(v, 0, t), static_cast<std::uint32_t>(operand(v, 1, t)));
         return;
@@ -225,30 +225,30 @@ class LoopsInterpreter {
     const auto half = [&](std::size_t first) { return frame_[index(i.operands[0])].bits[first]; };
     const std::size_t first = t * static_cast<std::size_t>(2 * i.type.width);
     switch (i.code) {
-      case Code::Constant: return is_index(i.type.kind) ? kind_of(v).wrap(i.attribute) : i.attribute;
-      case Code::ThreadIdx: return t;
-      case Code::BlockIdx: return block_;
-      case Code::GridDim: return grid_.blocks;
-      case Code::BlockDim: return grid_.threads;
-      case Code::RowCache: return address_of(dynamic_);
-      case Code::Elementwise: return elementwise(v, t, l);
-      case Code::Select: return a(0) ? a(1) : a(2);
-      case Code::Less: return kind().less(a(0), a(1));
-      case Code::Equal: return a(0) == a(1);
-      case Code::And: return a(0) & a(1);
-      case Code::Add: return kind().add(a(0), a(1));
-      case Code::Sub: return kind().sub(a(0), a(1));
-      case Code::Mul: return kind().mul(a(0), a(1));
-      case Code::Rem: return kind().rem(a(0), a(1));
-      case Code::Div: return div(v, a(0), a(1));
-      case Code::Convert: return convert(v, a(0));
-      case Code::Splat:
-      case Code::Opaque: return a(0);
-      case Code::Ramp: return kind().add(a(0), kind().mul(l, a(1)));
-      case Code::Low: return half(first + l);
-      case Code::High: return half(first + static_cast<std::size_t>(i.type.width) + l);
-      case Code::Advance: return a(0) + a(1) * size_of(i.type.dtype);
-      case Code::View: return a(0) + a(1);
+      case Opcode::Constant: return is_index(i.type.kind) ? kind_of(v).wrap(i.attribute) : i.attribute;
+      case Opcode::ThreadIdx: return t;
+      case Opcode::BlockIdx: return block_;
+      case Opcode::GridDim: return grid_.blocks;
+      case Opcode::BlockDim: return grid_.threads;
+      case Opcode::RowCache: return address_of(dynamic_);
+      case Opcode::Elementwise: return elementwise(v, t, l);
+      case Opcode::Select: return a(0) ? a(1) : a(2);
+      case Opcode::Less: return kind().less(a(0), a(1));
+      case Opcode::Equal: return a(0) == a(1);
+      case Opcode::And: return a(0) & a(1);
+      case Opcode::Add: return kind().add(a(0), a(1));
+      case Opcode::Sub: return kind().sub(a(0), a(1));
+      case Opcode::Mul: return kind().mul(a(0), a(1));
+      case Opcode::Rem: return kind().rem(a(0), a(1));
+      case Opcode::Div: return div(v, a(0), a(1));
+      case Opcode::Convert: return convert(v, a(0));
+      case Opcode::Splat:
+      case Opcode::Opaque: return a(0);
+      case Opcode::Ramp: return kind().add(a(0), kind().mul(l, a(1)));
+      case Opcode::Low: return half(first + l);
+      case Opcode::High: return half(first + static_cast<std::size_t>(i.type.width) + l);
+      case Opcode::Advance: return a(0) + a(1) * size_of(i.type.dtype);
+      case Opcode::View: return a(0) + a(1);
       default: throw WrongProgram("an instruction that the interpreter does not know");
     }
   }
@@ -348,12 +348,12 @@ class LoopsInterpreter {
     for (std::size_t l = 0; l < width; ++l) {
       given_elements_.clear();
       for (std::size_t k = 0; k < i.operands.size(); ++k) {
-        if (program_[i.operands[k]].code == Code::Local) offset_of(i.operands[k], 0, t, true);
+        if (program_[i.operands[k]].code == Opcode::Local) offset_of(i.operands[k], 0, t, true);
         given_elements_.push_back(operand(v, k, t, l));
       }
       const Bits returned = testing::call(i.name, program_[i.operands[0]].type.dtype, given_elements_);
       for (std::size_t k = 0; k < i.operands.size(); ++k)
-        if (program_[i.operands[k]].code == Code::Local) result(i.operands[k], t, l) = given_elements_[k];
+        if (program_[i.operands[k]].code == Opcode::Local) result(i.operands[k], t, l) = given_elements_[k];
       if (i.type.kind != Kind::None) result(v, t, l) = returned;
     }
   }

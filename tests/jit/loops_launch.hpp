@@ -80,7 +80,7 @@ class LoopsLauncher {
       launch.splits_in_launch = is_last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
       std::vector<std::uint64_t> words(jit::row_word_count(c, static_cast<std::size_t>(passes.stages.count)));
       jit::write_row_nest(words.data(), c, launch_.nest, launch);
-      interpreter.run({blocks_of(launch.grid.row_groups * launch.splits_in_launch), launch.grid.block,
+      interpreter.run({blocks_of(launch.grid.row_blocks * launch.splits_in_launch), launch.grid.block,
                        static_cast<unsigned>(row_cache.bytes(launch.row_cache))},
                       with_others(std::move(words)));
     }

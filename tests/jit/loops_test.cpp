@@ -22,11 +22,11 @@ struct Example {
   Value y = b.param("y0", pointer_type(DType::Float32));
   Value x = b.param("x0", pointer_type(DType::Float32));
   Value count = b.param("count", index_type(Kind::Index));
-  Value thread = b.convert(b.builtin(Code::ThreadIdx), Kind::Index);
+  Value thread = b.convert(b.builtin(Opcode::ThreadIdx), Kind::Index);
   Value one = b.constant(DType::Float32, 0x3f800000);
 
   Value loaded() { return b.load(x, thread, 1, Access::Unaligned); }
-  std::size_t instructions(Code code) const {
+  std::size_t instructions(Opcode code) const {
     return static_cast<std::size_t>(std::ranges::count(program.code, code, &Instruction::code));
   }
 };
@@ -39,7 +39,7 @@ TEST(Loops, TheBuilderFoldsIndices) {
   EXPECT_EQ(e.b.mul_by(e.thread, 4), e.b.mul_by(e.thread, 4));
   EXPECT_EQ(e.program[e.b.mul_by(e.b.integer(Kind::Index, 6), 7)].attribute, 42u);
   EXPECT_EQ(e.program[e.b.rem_by(e.thread, 1)].attribute, 0u);
-  EXPECT_EQ(e.program[e.b.convert(e.b.integer(Kind::Index, 6), Kind::Int64)].code, Code::Constant);
+  EXPECT_EQ(e.program[e.b.convert(e.b.integer(Kind::Index, 6), Kind::Int64)].code, Opcode::Constant);
 }
 
 TEST(Loops, WhatIsComputedTwiceInOneScopeIsOneInstruction) {
@@ -62,9 +62,9 @@ TEST(Loops, DeadCodeGoes) {
   e.b.store(e.y, e.thread, e.one, Access::Unaligned);
   eliminate_dead_code(e.program);
   EXPECT_EQ(verify(e.program), "");
-  for (const Code code : {Code::Local, Code::Set, Code::If, Code::End, Code::Elementwise, Code::Load})
+  for (const Opcode code : {Opcode::Local, Opcode::Set, Opcode::If, Opcode::End, Opcode::Elementwise, Opcode::Load})
     EXPECT_EQ(e.instructions(code), 0u) << name(code);
-  EXPECT_EQ(e.instructions(Code::Param), 3u);  // what a launch gives stays
+  EXPECT_EQ(e.instructions(Opcode::Param), 3u);  // what a launch gives stays
 }
 
 /// What writes to a local, in a loop that nothing else needs, stays with the loop.
@@ -77,7 +77,7 @@ TEST(Loops, WritesToWhatIsReadStay) {
   e.b.store(e.y, e.thread, e.b.get(sum), Access::Unaligned);
   eliminate_dead_code(e.program);
   EXPECT_EQ(verify(e.program), "");
-  for (const Code code : {Code::Range, Code::Call, Code::Load, Code::End})
+  for (const Opcode code : {Opcode::Range, Opcode::Call, Opcode::Load, Opcode::End})
     EXPECT_EQ(e.instructions(code), 1u) << name(code);
 }
 

@@ -13,10 +13,10 @@
 
 namespace sinter::testing {
 
-using jit::loops::Code;
 using jit::loops::Instruction;
 using jit::loops::Kind;
 using jit::loops::LoopProgram;
+using jit::loops::Opcode;
 using test::Bits;
 
 /// Integers of a kind, as 64-bit words: those of signed kinds are sign-extended.

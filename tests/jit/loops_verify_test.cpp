@@ -21,7 +21,7 @@ struct Program {
   Builder b{program};
   Value y = b.param("y0", pointer_type(f32)), x = b.param("x0", pointer_type(f32));
   Value count = b.param("count", number), fault = b.param("fault", index_type(Kind::FaultWord));
-  Value thread = b.builtin(Code::ThreadIdx), position = b.convert(thread, Kind::Index),
+  Value thread = b.builtin(Opcode::ThreadIdx), position = b.convert(thread, Kind::Index),
         offset = b.convert(thread, Kind::Offset);
   Value one = b.constant(f32, 0x3f800000), zero = b.integer(Kind::Index, 0), whole = b.constant(DType::Int32, 1);
   Value inside = b.less(position, count), always = b.less(zero, count);
@@ -57,15 +57,15 @@ const Mistake mistakes[]{
        p.b.emit_unrolled(4, "k", [&](Value k) { counter = k; });
        p.b.add(counter, p.count);
      }},
-    {"OperandThatFollows", "not visible here", [](Program& p) { p.add({Code::Low, value, {}, 0, {1000}, {}}); }},
+    {"OperandThatFollows", "not visible here", [](Program& p) { p.add({Opcode::Low, value, {}, 0, {1000}, {}}); }},
     {"OperandWithoutResult", "not visible here",
      [](Program& p) {
        p.b.barrier();
-       p.add({Code::Splat, value, {}, 0, {static_cast<Value>(p.program.code.size() - 1)}, {}});
+       p.add({Opcode::Splat, value, {}, 0, {static_cast<Value>(p.program.code.size() - 1)}, {}});
      }},
     {"MissingOperand", "an operand is missing",
-     [](Program& p) { p.add({Code::Store, {}, {}, 0, {p.y, p.position, none, none, none}, {}}); }},
-    {"TooFewOperands", "number of operands", [](Program& p) { p.add({Code::Add, number, {}, 0, {p.count}, {}}); }},
+     [](Program& p) { p.add({Opcode::Store, {}, {}, 0, {p.y, p.position, none, none, none}, {}}); }},
+    {"TooFewOperands", "number of operands", [](Program& p) { p.add({Opcode::Add, number, {}, 0, {p.count}, {}}); }},
     {"LocalAsValue", "a local is not a value", [](Program& p) { p.b.op(Op::neg, f32, {p.local(1, p.one)}); }},
     // Kinds, dtypes, vector widths
     {"KindsAreMixed", "kinds differ", [](Program& p) { p.b.add(p.position, p.thread); }},
@@ -82,7 +82,7 @@ const Mistake mistakes[]{
      [](Program& p) { p.b.op(Op::add, f32, {p.load(4, Access::AlignedIndexed), p.load(2, Access::AlignedIndexed)}); }},
     {"VectorOfThree", "vector width", [](Program& p) { p.load(3, Access::AlignedIndexed); }},
     {"ManyPointers", "vector width",
-     [](Program& p) { p.add({Code::Advance, {Kind::Pointer, f32, 2}, {}, 0, {p.x, p.position}, {}}); }},
+     [](Program& p) { p.add({Opcode::Advance, {Kind::Pointer, f32, 2}, {}, 0, {p.x, p.position}, {}}); }},
     {"ConstantOfTooManyBits", "than the dtype has", [](Program& p) { p.b.constant(DType::Int8, 256); }},
     {"IndexOfTooManyBits", "than the kind has", [](Program& p) { p.b.integer(Kind::Index, std::int64_t{1} << 32); }},
     {"ResultOfAnotherDtype", "the operation's dtype", [](Program& p) { p.b.op(Op::lt, f32, {p.one, p.one}); }},
@@ -94,7 +94,7 @@ const Mistake mistakes[]{
      [](Program& p) { p.b.div(p.position, p.b.param("d", index_type(Kind::FastDivisor64))); }},
     {"DivisionByZero", "kinds differ", [](Program& p) { p.b.div(p.position, p.zero); }},
     {"IndexAsFloat", "not an integer", [](Program& p) { p.b.element(p.position, f32); }},
-    {"HalfOfAScalar", "not half", [](Program& p) { p.add({Code::Low, value, {}, 0, {p.one}, {}}); }},
+    {"HalfOfAScalar", "not half", [](Program& p) { p.add({Opcode::Low, value, {}, 0, {p.one}, {}}); }},
     {"RampOfElements", "not an index and a step", [](Program& p) { p.b.ramp(p.one, p.one, 4); }},
     {"OpaqueElement", "not a u32", [](Program& p) { p.b.opaque(p.one); }},
     // Memory
@@ -119,7 +119,7 @@ const Mistake mistakes[]{
     {"VectorOfOneLane", "needs several width",
      [](Program& p) {
        const auto vector = static_cast<std::uint64_t>(Access::Aligned);
-       p.add({Code::Load, value, {}, vector, {p.x, p.position, none, none}, {}});
+       p.add({Opcode::Load, value, {}, vector, {p.x, p.position, none, none}, {}});
      }},
     {"SharedWithinLoop", "top level", [](Program& p) { p.within(p.always, [&] { p.b.shared(f32, 32, "s"); }); }},
     {"ParameterWithinLoop", "top level", [](Program& p) { p.within(p.always, [&] { p.b.param("n", number); }); }},
@@ -159,8 +159,8 @@ const Mistake mistakes[]{
     {"ResultOfNone", "not the function's result",
      [](Program& p) { p.b.call("compensated_add", value, {p.local(1, p.one), p.local(1, p.one), p.one}); }},
     // Control flow
-    {"NoEnd", "has no end", [](Program& p) { p.add({Code::If, {}, {}, 0, {p.inside}, {}}); }},
-    {"EndOfNothing", "end without a range or if", [](Program& p) { p.add({Code::End, {}, {}, 0, {}, {}}); }},
+    {"NoEnd", "has no end", [](Program& p) { p.add({Opcode::If, {}, {}, 0, {p.inside}, {}}); }},
+    {"EndOfNothing", "end without a range or if", [](Program& p) { p.add({Opcode::End, {}, {}, 0, {}, {}}); }},
     {"ConditionIsNumber", "not a scalar Bool", [](Program& p) { p.within(p.one, [] {}); }},
     {"LoopOfTwoKinds", "kinds differ",
      [](Program& p) { p.b.emit_for(p.zero, p.count, p.thread, Unroll::None, "i", [](Value) {}); }},

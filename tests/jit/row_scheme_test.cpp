@@ -27,7 +27,7 @@ std::string table(const RowTraits& traits, int width, bool row_per_element) {
       const RowScheme s = choose_rows(traits, {rows, columns, fits, row_per_element});
       const RowGrid g = row_grid(s, rows, columns);
       out += fmt::format("{:>7} x {:<8} width {} vectors {:<2} {:>7} row groups of {:<4} {}\n", rows, columns,
-                         s.vector_width, s.config.vectors_per_thread, g.row_groups, g.block,
+                         s.vector_width, s.config.vectors_per_thread, g.row_blocks, g.block,
                          describe(s, g, s.config.row_cache));
     }
   return out;
@@ -100,7 +100,7 @@ TEST(RowScheme, CoversTheRow) {
       ASSERT_GE(team * t.vectors_per_thread, vectors);
       ASSERT_FALSE(t.split);
     }
-    ASSERT_GE(g.row_groups * (t.team ? t.block / t.team : 1) * (t.row_per_element ? s.vector_width : 1), sizes.rows);
+    ASSERT_GE(g.row_blocks * (t.team ? t.block / t.team : 1) * (t.row_per_element ? s.vector_width : 1), sizes.rows);
     if (t.split) {
       ASSERT_GE(g.splits * g.vectors_per_split, vectors);
       ASSERT_LT((g.splits - 1) * g.vectors_per_split, std::max<std::int64_t>(vectors, 1));

@@ -50,7 +50,7 @@ TEST(CommandLineTest, TheManPageHasEveryOption) {
 
 std::set<std::string> completions(const Shell& shell, const std::string& words) {
   const std::string script = fmt::format(
-      "source {}; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _sinter; printf '%s\\n' "
+      "source {}.bash; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _sinter; printf '%s\\n' "
       "\"${{COMPREPLY[@]}}\"",
       SINTER_TOOL_COMPLETION, words);
   const Outcome o = shell.command("bash -c " + quoted(script));
@@ -76,6 +76,43 @@ TEST(CommandLineTest, CompletionKnowsCommandsOptionsAndTheirValues) {
             (std::set<std::string>{"stats", "clear", "verify", "pack", "unpack"}));
   EXPECT_EQ(completions(shell, "sinter export e --ptx o"), (std::set<std::string>{"on", "off"}));
   EXPECT_EQ(completions(shell, "sinter run e --arg z=f"), std::set<std::string>{});  // the shell's own: files
+}
+
+/// What a shell's completion file calls an option: zsh writes --name, fish -l name.
+std::set<std::string> options_of_fish(const std::string& text) {
+  std::set<std::string> found;
+  const std::regex option("[^t] -l ([a-z-]+)");  // but not of `set -l`
+  for (std::sregex_iterator i(text.begin(), text.end(), option), end; i != end; ++i) found.insert("--" + i->str(1));
+  return found;
+}
+
+TEST(CommandLineTest, CompletionOfZshAndFishHasEveryOption) {
+  const Shell shell;
+  std::set<std::string> helped{"--version"};
+  for (const char* name : commands) helped.merge(options_in(shell.prints(fmt::format("{} --help", name))));
+  EXPECT_EQ(options_in(read_text(SINTER_TOOL_COMPLETION ".zsh")), helped);
+  EXPECT_EQ(options_of_fish(read_text(SINTER_TOOL_COMPLETION ".fish")), helped);
+}
+
+TEST(CommandLineTest, CompletionWorksInTheOtherShells) {
+  const Shell shell;
+  if (shell.command("command -v fish").status == 0) {
+    const auto completed = [&](const std::string& line) {
+      return shell
+          .command("fish --no-config -c " +
+                   quoted(fmt::format("source {}.fish; complete -C '{}'", SINTER_TOOL_COMPLETION, line)))
+          .out;
+    };
+    EXPECT_THAT(completed("sinter exp"), AllOf(HasSubstr("export\t"), HasSubstr("explain\t")));
+    EXPECT_THAT(completed("sinter export e --pt"), HasSubstr("--ptx\t"));
+    EXPECT_THAT(completed("sinter export e --ptx o"), AllOf(HasSubstr("on"), HasSubstr("off")));
+    EXPECT_THAT(completed("sinter bench e --si"), HasSubstr("--size\t"));
+    EXPECT_THAT(completed("sinter cache ver"), HasSubstr("verify"));
+  }
+  if (shell.command("command -v zsh").status == 0) {
+    const Outcome o = shell.command(fmt::format("zsh -f -n {}.zsh", SINTER_TOOL_COMPLETION));
+    EXPECT_EQ(o.status, 0) << o.err;
+  }
 }
 
 TEST(CommandLineTest, WhatItDoesNotKnowNamesTheNearest) {

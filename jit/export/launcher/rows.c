@@ -2,7 +2,7 @@
 
 typedef struct {
   unsigned block;                   /* threads */
-  int64_t row_groups;               /* each processed by one block, or by `splits` blocks */
+  int64_t row_blocks;               /* each processed by one block, or by `splits` blocks */
   int64_t splits;                   /* blocks that share a row */
   int64_t vectors_per_split;        /* of a row */
 } sinter_grid;
@@ -17,11 +17,11 @@ static sinter_grid sinter_row_grid(const sinter_variant *v, int64_t rows, int64_
   if (v->team == 0 && v->is_in_registers)
     grid.block = (unsigned)sinter_clamp(
         sinter_ceil_div(sinter_ceil_div(vectors, v->vectors_per_thread), 32) * 32, 32, v->block);
-  grid.row_groups = sinter_ceil_div(rows, v->is_row_per_element ? teams * v->vector_width : teams);
+  grid.row_blocks = sinter_ceil_div(rows, v->is_row_per_element ? teams * v->vector_width : teams);
   grid.splits = 1;
   grid.vectors_per_split = 0;
   if (!v->is_split) return grid;
-  max = all_threads / v->block / (grid.row_groups > 1 ? grid.row_groups : 1);
+  max = all_threads / v->block / (grid.row_blocks > 1 ? grid.row_blocks : 1);
   grid.splits = sinter_clamp(vectors / (v->is_row_per_element ? 32 * team : 16384 / v->vector_width), 1,
                              max > 1 ? max : 1);
   grid.vectors_per_split = sinter_ceil_div(sinter_ceil_div(vectors, grid.splits), team) * team;
@@ -87,7 +87,7 @@ static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, c
       *word++ = (uint64_t)(uintptr_t)partial;
       partial += sinter_partial_bytes(v, &grid, rows, i);
     }
-    *word++ = (uint64_t)(grid.row_groups * splits_in_launch);
+    *word++ = (uint64_t)(grid.row_blocks * splits_in_launch);
     *word++ = (uint64_t)rows;
     *word++ = (uint64_t)columns;
     if (v->is_split) {
@@ -99,7 +99,7 @@ static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, c
     if (v->row_cache_bytes > 0) *word++ = (uint64_t)row_cache;
     word = sinter_write_rows(word, k, v, n);
     sinter_write_scalars(word, k, scalars, scalar_count);
-    result = sinter_launch_words(&loaded, sinter_clamp(grid.row_groups * splits_in_launch, 1, resident), grid.block,
+    result = sinter_launch_words(&loaded, sinter_clamp(grid.row_blocks * splits_in_launch, 1, resident), grid.block,
                                  (unsigned)(row_cache * v->row_cache_bytes), words, call);
     if (result != sinter_ok) return result;
   }
