@@ -33,7 +33,7 @@ sn::runtime::KernelSource print(const jit::Plan& plan) {
   const jit::KernelTraits traits(kernel);
   jit::KernelClass c;
   c.vector_width = traits.vector_width;
-  c.patterns.assign(traits.operands.size(), jit::Pattern::Contiguous);
+  c.patterns.assign(traits.operands.size(), jit::AccessPattern::Contiguous);
   return {kernel.name, jit::cuda::source(kernel, traits, c)};
 }
 

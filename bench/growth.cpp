@@ -73,7 +73,7 @@ void graph_print(benchmark::State& state) {
     for (const jit::Kernel& kernel : plan.kernels) {
       jit::KernelClass c;
       c.vector_width = 4;
-      c.patterns.assign(kernel.outputs.size() + kernel.inputs.size(), jit::Pattern::Contiguous);
+      c.patterns.assign(kernel.outputs.size() + kernel.inputs.size(), jit::AccessPattern::Contiguous);
       benchmark::DoNotOptimize(jit::cuda::source(kernel, jit::KernelTraits(kernel), c));
     }
   }

@@ -39,7 +39,7 @@ struct Peak {
   void wait() { gpu.synchronize(); }
   runtime::GpuBackend& gpu = runtime::gpu(sinter::current_device());
   sinter::Tensor<float, sinter::Cuda<>> to;
-  runtime::Function function;
+  runtime::KernelHandle function;
   unsigned blocks = 1;
   std::array<std::uint64_t, 1> words;
 };
