@@ -7,7 +7,7 @@
 namespace sinter::inline v1::runtime {
 
 /// Throws DeviceError naming the devices, `where` they meet ("in add(a, b), where" and a line for each operand), and
-/// what to do: move either, or `otherwise`.
+/// what to do: move either, or `fallback`.
 [[noreturn]] void throw_different_devices(Device one, Device other, std::string_view where,
                                           std::string_view fallback = {});
 

@@ -21,7 +21,7 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> w
   return std::ranges::any_of(words, [&](std::string_view word) { return same_word(value, word); });
 }
 
-/// The variable's value; `otherwise` if it has none.
+/// The variable's value; `fallback` if it has none.
 bool switched(const char* variable, bool fallback) noexcept {
   const char* value = trusted_getenv(variable);
   if (!value || !*value) return fallback;

@@ -31,7 +31,7 @@ struct Parsed {
   std::map<std::string_view, std::vector<std::string>> options;
 
   bool has(std::string_view option) const { return options.contains(option); }
-  /// The last value, or `otherwise`.
+  /// The last value, or `fallback`.
   std::string get(std::string_view option, std::string_view fallback = "") const;
   std::vector<std::string> all(std::string_view option) const;
   /// All values, each split at commas.

@@ -26,7 +26,7 @@ bool has_same_strides(const TensorImpl& a, const TensorImpl& b) noexcept {
   return true;
 }
 
-/// For each axis of `by`, the axis of the leaf that shows it; nullopt if the leaf is not a permutation of its axes.
+/// For each axis of `wrt`, the axis of the leaf that shows it; nullopt if the leaf is not a permutation of its axes.
 /// Axes along which the leaf is expanded have been summed over.
 std::optional<AxisMap> permutation(const TensorImpl& leaf, const TensorImpl& wrt) {
   if (leaf.data != wrt.data || leaf.first != wrt.first) return std::nullopt;
@@ -153,7 +153,7 @@ Operand added(Differentiator& of, const TensorImpl& wrt, const Span& span, std::
   return of.add_leaf(result, std::make_shared<const Origin>(Origin{std::move(inputs), std::move(pullback), result}));
 }
 
-/// The value's part that a view of `by` reads, where the value has the shape of `by`.
+/// The value's part that a view of `wrt` reads, where the value has the shape of `wrt`.
 LazyRef read_through(const TensorImpl& wrt, const TensorImpl& view, const LazyRef& value) {
   const Span span(wrt, value);
   return lazy(*span.at(view), Origin{{value}, {}, span.at(wrt)});

@@ -1,4 +1,4 @@
-// How the executor traverses a loop nest: the inner dims form rows, which are first_row_dim into tiles.
+// How the executor traverses a loop nest: the inner dims form rows, which are split into tiles.
 #pragma once
 #include <boost/container/small_vector.hpp>
 #include <cstdint>

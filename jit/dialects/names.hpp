@@ -17,7 +17,7 @@ class Names {
   /// A name, or an expression that stands for the value.
   const std::string& operator[](loops::Value v) const { return names_[static_cast<std::size_t>(v)]; }
   void set(loops::Value v, std::string name) { names_[static_cast<std::size_t>(v)] = std::move(name); }
-  /// A new name that is visible until the scope is closed: the instruction's, or `otherwise`.
+  /// A new name that is visible until the scope is closed: the instruction's, or `fallback`.
   const std::string& define(loops::Value v, std::string_view fallback = "t");
 
   /// Names may be used again when the scope is closed.

@@ -216,10 +216,10 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintS
   return std::move(texts.texts);
 }
 
-std::vector<RowReport> row_plans(const Recorded& recorded, const Evaluation& evaluation) {
+std::vector<RowReport> row_reports(const Recorded& recorded, const Evaluation& evaluation) {
   std::vector<RowReport> plans;
   Call call = call_of(recorded, nullptr, Mode::Prepare);
-  call.row_plans = &plans;
+  call.row_reports = &plans;
   run_compiled_graph(*evaluation.compiled, call);
   return plans;
 }
@@ -228,7 +228,7 @@ MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evalu
   MeshEvaluation found;
   Call call = call_of(recorded, nullptr, Mode::Prepare);
   call.seen = &found.plans;
-  call.row_plans = &found.row_plans;
+  call.row_reports = &found.row_reports;
   call.collectives = &found.collectives;
   run_compiled_graph(*evaluation.compiled, call);
   return found;

@@ -51,12 +51,12 @@ Evaluation inspect(const Recorded& recorded);
 /// collectives between them.
 struct MeshEvaluation {
   std::vector<CapturedPlan> plans;
-  std::vector<RowReport> row_plans;  // of all kernels of these
+  std::vector<RowReport> row_reports;  // of all kernels of these
   std::vector<Collective> collectives;
 };
 MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evaluation);
 
 /// How a GPU would process the rows of each kernel of an expression that reduces; empty for kernels that do not.
-std::vector<RowReport> row_plans(const Recorded& recorded, const Evaluation& evaluation);
+std::vector<RowReport> row_reports(const Recorded& recorded, const Evaluation& evaluation);
 
 }  // namespace sinter::inline v1::jit

@@ -1,4 +1,4 @@
-// Extents and strides that need not be known: numbers, names, and products of them.
+// Extents and strides that need not be known: numbers, symbols, and products of them.
 #pragma once
 #include <cstdint>
 #include <span>

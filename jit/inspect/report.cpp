@@ -40,7 +40,7 @@ struct PlanInUse {
   const ExecutablePlan& ready;
   const PlanShapes& shapes;
   Leaves leaves;
-  std::span<const RowReport> row_plans;
+  std::span<const RowReport> row_reports;
   bool has_results;  // its outputs are the evaluation's; else ranks exchange them
 
   const Plan& plan() const noexcept { return ready.plan; }
@@ -84,7 +84,7 @@ class Builder {
 
   void single() {
     const std::vector<RowReport> rows =
-        depends_on_shapes(expression_.graph) ? row_plans(expression_, evaluation_) : std::vector<RowReport>();
+        depends_on_shapes(expression_.graph) ? row_reports(expression_, evaluation_) : std::vector<RowReport>();
     for (const Evaluation::Part& part : evaluation_.parts) {
       add({*part.ready, part.shapes, expression_.leaves, rows, true});
       const Plan plan = eager_plan(part);
@@ -99,7 +99,7 @@ class Builder {
     MeshEvaluation seen = inspect_on_mesh(expression_, evaluation_);
     report_.ranks = Mesh::of(expression_.device).size();
     report_.collectives = std::move(seen.collectives);
-    std::span<const RowReport> rows = seen.row_plans;
+    std::span<const RowReport> rows = seen.row_reports;
     const CompiledGraph* stage = nullptr;
     for (const CapturedPlan& plan : seen.plans) {
       starts_stage_ = stage && stage != plan.compiled.get();
@@ -145,7 +145,7 @@ class Builder {
     const jit::Kernel& k = part.plan().kernels[number];
     const Shape& shape = part.shapes.kernels[number];
     Kernel made{.name = k.name, .shape = shape, .library = k.is_product ? std::string(blas()) : ""};
-    if (k.rows) made.rows = number < part.row_plans.size() ? part.row_plans[number] : RowReport();
+    if (k.rows) made.rows = number < part.row_reports.size() ? part.row_reports[number] : RowReport();
     const bool rereads = !report_.runs_on_cpu && made.rows && made.rows->rereads;  // the CPU rereads from its cache
     const KernelTraffic traffic = traffic_of(part.plan(), number, part.shapes, part.leaves, rereads);
     made.bytes_read = traffic.bytes_read(), made.bytes_written = traffic.bytes_written();

@@ -201,7 +201,7 @@ class Stages {
     }
     take(r);
   }
-  /// The node's value, computed from the joined result.
+  /// The node's value, computed from the combined result.
   Operand go_on(Graph& g, const Node& n, const CombinedCut& joined) {
     const auto number = static_cast<std::uint32_t>(leaves_.size());
     leaves_.push_back(joined.value);

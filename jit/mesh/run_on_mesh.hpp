@@ -6,7 +6,7 @@ namespace sinter::inline v1::jit {
 
 /// Like run(), for leaves on a mesh. Each rank evaluates what it can compute from its shards. At a node that needs
 /// other ranks' shards, such as a sum along the sharded dim, the graph is cut: each rank evaluates its part, the mesh's
-/// communicator joins the parts, and the result is a leaf of the remaining graph. A result is sharded along the axis
+/// communicator combines the parts, and the result is a leaf of the remaining graph. A result is sharded along the axis
 /// that its operands are sharded along, and replicated if there are none. Throws what run() and place() throw, and what
 /// communicators throw.
 void run_on_mesh(const CompiledGraph& compiled, const Call& call);

@@ -18,7 +18,7 @@ TensorRef leaf_at(const TensorImpl& leaf, int axis, const Mesh& mesh, int rank) 
   return index;
 }
 
-bool only_looks(const Call& call) { return call.texts || call.row_plans || call.seen; }
+bool only_looks(const Call& call) { return call.texts || call.row_reports || call.seen; }
 
 }  // namespace
 

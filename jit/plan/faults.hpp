@@ -34,7 +34,7 @@ std::optional<Operand> nonzero_operand(const Graph& graph, const Node& node) noe
 Faults faults_of(const Graph& graph) noexcept;
 
 /// The message: "ZeroDivisionError: an integer was divided by zero (remainder of int64 in kernel ...); ...", and what
-/// to do. `met` describes the position, if known.
+/// to do. `faults` describes the position, if known.
 std::string fault_message(const Kernel& kernel, Fault fault, const RunFaults* faults = nullptr);
 
 /// Throws Error, or IndexError for a position out of range.

@@ -159,7 +159,7 @@ class GroupKernel {
   const std::vector<Fit> fits_;
   Kernel kernel_;
   std::vector<AxisMapping> input_indexing_;
-  std::vector<Operand> built_[2];  // by space, then by position in the backward_slice
+  std::vector<Operand> built_[2];  // by space, then by position in the backward slice
   std::vector<bool> wanted_[2];
   std::map<std::pair<Op, NodeId>, Operand> reductions_;
   Operand nothing_;

@@ -110,13 +110,13 @@ BackwardSlice RowGroups::backward_slice(std::span<const NodeId> roots, int group
   return c;
 }
 
-std::optional<BackwardSlice> RowGroups::small_closure(NodeId root, int group) const {
+std::optional<BackwardSlice> RowGroups::small_backward_slice(NodeId root, int group) const {
   BackwardSlice c;
   if (!gather(c, {&root, 1}, group, false, max_weight)) return std::nullopt;
   return c;
 }
 
-/// Returns false if the backward_slice weighs more than `most`.
+/// Returns false if the backward slice weighs more than `most`.
 bool RowGroups::gather(BackwardSlice& c, std::span<const NodeId> roots, int group, bool computes, int most) const {
   seen_.clear();
   const auto need = [&](NodeId id) {
@@ -139,7 +139,7 @@ bool RowGroups::gather(BackwardSlice& c, std::span<const NodeId> roots, int grou
   return c.weight <= most;
 }
 
-/// The tensors and boundaries in the backward_slice that a kernel of the group reads, ascending.
+/// The tensors and boundaries in the backward slice that a kernel of the group reads, ascending.
 std::vector<NodeId> RowGroups::inputs_of(const BackwardSlice& c, int group) const {
   std::vector<NodeId> found;
   for (const NodeId id : c.needed)
@@ -198,8 +198,8 @@ void RowGroups::follow(std::size_t g, const GroupSet& others) {
 
 void RowGroups::add_reduction(NodeId id) {
   const NodeId from = operand(id);
-  std::optional<BackwardSlice> needs = small_closure(from, no_group);
-  if (!needs || needs->inputs > max_row_inputs) materialize(from), needs = small_closure(from, no_group);
+  std::optional<BackwardSlice> needs = small_backward_slice(from, no_group);
+  if (!needs || needs->inputs > max_row_inputs) materialize(from), needs = small_backward_slice(from, no_group);
   const std::vector<NodeId> inputs = inputs_of(*needs, no_group);
   const std::size_t g = group_for(id, *needs, inputs);
   RowGroup& group = groups_[g];
@@ -232,7 +232,7 @@ bool RowGroups::joins(std::size_t g, NodeId from, const GroupSet& after, const B
   if (group.weight + needs.weight > max_weight || group.reductions.size() >= max_row_reductions) return false;
   if (!may_follow(g, after) || (state(from).materialized && has(after, g))) return false;
   if (merged(group.inputs, inputs).size() > max_row_inputs) return false;
-  const std::optional<BackwardSlice> c = small_closure(from, static_cast<int>(g));
+  const std::optional<BackwardSlice> c = small_backward_slice(from, static_cast<int>(g));
   return c && group.weight + c->weight <= max_weight && fits(*c, g)[c->place(from)].domain;
 }
 
@@ -257,7 +257,7 @@ std::vector<std::size_t> RowGroups::groups_for(NodeId output) const {
     for (std::size_t g = after.find_first(); g != GroupSet::npos; g = after.find_next(g)) found.push_back(g);
     return found;
   }
-  const std::optional<BackwardSlice> c = small_closure(output, no_group);
+  const std::optional<BackwardSlice> c = small_backward_slice(output, no_group);
   if (!c) return found;
   for (const NodeId id : c->needed)
     if (const auto read = readers_.find(id); read != readers_.end() && shape(id) == shape(output))
@@ -279,7 +279,7 @@ void RowGroups::place_output(std::size_t number) {
 bool RowGroups::place_output_in(std::size_t g, std::size_t number) {
   const NodeId id = output(number);
   if (!may_follow(g, state(id).after)) return false;
-  const std::optional<BackwardSlice> c = small_closure(id, static_cast<int>(g));
+  const std::optional<BackwardSlice> c = small_backward_slice(id, static_cast<int>(g));
   if (!c || c->inputs > max_row_inputs || !axis_mapping_of(id, fits(*c, g)[c->place(id)], g)) return false;
   groups_[g].outputs.push_back(number);
   follow(g, state(id).after);

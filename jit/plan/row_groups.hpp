@@ -91,7 +91,7 @@ class RowGroups {
   /// Whether a kernel of `group` reads it from memory.
   bool is_boundary(NodeId id, int group) const;
 
-  /// The backward_slice of `roots` in a kernel of `group` (`no_group`: an elementwise kernel), up to boundaries. With
+  /// The backward slice of `roots` in a kernel of `group` (`no_group`: an elementwise kernel), up to boundaries. With
   /// `computes`, the roots themselves do not count as boundaries.
   BackwardSlice backward_slice(std::span<const NodeId> roots, int group, bool computes = false) const;
   /// The Fit of each node in BackwardSlice::needed.
@@ -114,8 +114,8 @@ class RowGroups {
 
   NodeState& state(NodeId id) { return nodes_[static_cast<std::size_t>(id)]; }
   const NodeState& state(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
-  /// nullopt if the backward_slice exceeds one kernel's weight limit.
-  std::optional<BackwardSlice> small_closure(NodeId root, int group) const;
+  /// nullopt if the backward slice exceeds one kernel's weight limit.
+  std::optional<BackwardSlice> small_backward_slice(NodeId root, int group) const;
   bool gather(BackwardSlice& c, std::span<const NodeId> roots, int group, bool computes, int most) const;
   std::vector<NodeId> inputs_of(const BackwardSlice& c, int group) const;
 

@@ -45,7 +45,7 @@ class RowScheduler {
     });
   }
 
-  /// Computes, by elementwise kernels, the materialized values in a backward_slice.
+  /// Computes, by elementwise kernels, the materialized values in a backward slice.
   void build_materialized(const BackwardSlice& c) {
     for (const NodeId id : c.needed) materialize(id);
   }

@@ -161,7 +161,7 @@ runtime::KernelSource Executable::source(const LoopNest& nest, bool aliased, Pri
   return {kernel_.name, print(kernel_, traits_, class_of(nest, aliased))};
 }
 
-RowReport Executable::row_plan(const LoopNest& nest, bool aliased, Device device) const {
+RowReport Executable::row_report(const LoopNest& nest, bool aliased, Device device) const {
   const KernelClass c = class_of(nest, aliased);
   RowReport plan;
   plan.rows = nest.rows(), plan.columns = nest.columns();

@@ -47,7 +47,7 @@ class Executable {
   /// Compiles what run() would need.
   void prepare(const LoopNest& nest, bool aliased, Device device) const;
   /// For a kernel that reduces: how a GPU processes its rows; for the CPU, how a GPU without a row cache would.
-  RowReport row_plan(const LoopNest& nest, bool aliased, Device device) const;
+  RowReport row_report(const LoopNest& nest, bool aliased, Device device) const;
   /// The text that run() would use on a GPU for which `print` prints it.
   runtime::KernelSource source(const LoopNest& nest, bool aliased, PrintSource& print) const;
 

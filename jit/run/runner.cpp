@@ -61,7 +61,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
                 const Call& call) {
   const std::size_t outputs = kernel.kernel().outputs.size();
   if (std::ranges::all_of(operands.first(outputs), [](const TensorImpl* t) { return t->numel == 0; })) {
-    if (call.row_plans) call.row_plans->emplace_back();
+    if (call.row_reports) call.row_reports->emplace_back();
     return;
   }
   LoopNest nest;
@@ -74,8 +74,8 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
     if (faults.any() && !call.faulting_kernel) call.faulting_kernel = &kernel.kernel(), call.faults = faults;
   } else if (call.texts) {
     call.texts->texts.push_back(kernel.source(nest, aliased, call.texts->print));
-  } else if (call.row_plans) {
-    call.row_plans->push_back(kernel.kernel().rows ? kernel.row_plan(nest, aliased, call.device) : RowReport());
+  } else if (call.row_reports) {
+    call.row_reports->push_back(kernel.kernel().rows ? kernel.row_report(nest, aliased, call.device) : RowReport());
   } else if (call.later) {
     call.later->push_back([&kernel, nest, aliased, device = call.device] { kernel.prepare(nest, aliased, device); });
   } else {
@@ -85,7 +85,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
 
 /// A BLAS runs it, so there is nothing to compile.
 void run_product(const Kernel& kernel, std::span<TensorImpl* const> operands, const Call& call) {
-  if (call.row_plans) call.row_plans->emplace_back();
+  if (call.row_reports) call.row_reports->emplace_back();
   if (!call.runs) return;
   run_in_order(operands, 1, call.device, [&] { multiply(kernel, operands, call.scalars); });
   ThreadStats::count(stats().launches);

@@ -42,11 +42,11 @@ struct Call {
   const Scalar* scalars = nullptr;
   runtime::TensorRef* outputs = nullptr;  // the compiled graph's outputs; a null one receives a new array
   Device device;
-  bool is_typed = false;                        // the graph follows from a type; a Lazy's has leaves for known values
-  bool runs = true;                             // false: only compiles what running would need
-  KernelTexts* texts = nullptr;                 // if given, receives the kernels' texts; then nothing compiles
-  std::vector<RowReport>* row_plans = nullptr;  // if given, receives one for each kernel; nothing compiles
-  std::vector<CapturedPlan>* seen = nullptr;    // if given, receives the plans; nothing compiles
+  bool is_typed = false;                          // the graph follows from a type; a Lazy's has leaves for known values
+  bool runs = true;                               // false: only compiles what running would need
+  KernelTexts* texts = nullptr;                   // if given, receives the kernels' texts; then nothing compiles
+  std::vector<RowReport>* row_reports = nullptr;  // if given, receives one for each kernel; nothing compiles
+  std::vector<CapturedPlan>* seen = nullptr;      // if given, receives the plans; nothing compiles
   std::vector<Collective>* collectives = nullptr;       // if given, receives a mesh's collectives
   std::vector<std::function<void()>>* later = nullptr;  // if given, receives functions that compile the kernels
   mutable const Kernel* faulting_kernel = nullptr;      // the first kernel that found a fault

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <numeric>
+#include <functional>
 #include <ranges>
 #include <sstream>
+#include <variant>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -23,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 template <class T>
-auto softplus(const T& x) {
+auto log_of_one_plus_exp(const T& x) {
   using std::exp, std::log;
   return log(exp(x) + 1);
 }
@@ -32,10 +33,10 @@ TEST(GenericCode, TheSameTemplateTakesNumbersTensorsExpressionsAndLazyOnes) {
   const sn::Tensor x = sn::tensor<double>({0, 1, 2});
   const sn::Lazy lazy = x + 0;
   for (int i = 0; i < 3; ++i) {
-    const double want = softplus(static_cast<double>(i));
-    EXPECT_NEAR(sn::Tensor(softplus(x)).to_vector()[static_cast<std::size_t>(i)], want, 1e-15);
-    EXPECT_NEAR(sn::Tensor(softplus(x * 1)).to_vector()[static_cast<std::size_t>(i)], want, 1e-15);
-    EXPECT_NEAR(sn::Tensor(softplus(lazy)).to_vector()[static_cast<std::size_t>(i)], want, 1e-15);
+    const double want = log_of_one_plus_exp(static_cast<double>(i));
+    EXPECT_NEAR(sn::Tensor(log_of_one_plus_exp(x)).to_vector()[static_cast<std::size_t>(i)], want, 1e-15);
+    EXPECT_NEAR(sn::Tensor(log_of_one_plus_exp(x * 1)).to_vector()[static_cast<std::size_t>(i)], want, 1e-15);
+    EXPECT_NEAR(sn::Tensor(log_of_one_plus_exp(lazy)).to_vector()[static_cast<std::size_t>(i)], want, 1e-15);
   }
 }
 
@@ -50,6 +51,53 @@ TEST(GenericCode, FunctionsAreFoundByTheirArguments) {
   EXPECT_EQ(sn::Tensor(softmax(x, 1)).to_vector(), sn::Tensor(sn::softmax(x, 1)).to_vector());
   EXPECT_EQ(sn::Tensor(var(x, 0, 0)).to_vector(), sn::Tensor(sn::var(x, 0, 0)).to_vector());
 }
+
+/// A program's own functions, some named like operations.
+namespace own {
+
+struct Own {};
+Own gelu(const sn::Tensor<float>&) { return {}; }
+template <class X>
+Own sigmoid(const X&) {
+  return {};
+}
+template <class X>
+Own mean(X&&) {
+  return {};
+}
+template <sn::expression X>
+Own silu(const X&) {
+  return {};
+}
+
+TEST(GenericCode, AFunctionOfTheProgramsOwnIsPreferred) {
+  sn::Tensor<float> x = sn::tensor<float>({1, 2});
+  static_assert(std::is_same_v<decltype(gelu(x)), Own>);
+  static_assert(std::is_same_v<decltype(sigmoid(x)), Own> && std::is_same_v<decltype(sigmoid(x + 1)), Own>);
+  static_assert(std::is_same_v<decltype(mean(x)), Own> && std::is_same_v<decltype(mean(x + 1)), Own>);
+  static_assert(std::is_same_v<decltype(silu(x)), Own> && std::is_same_v<decltype(silu(x + 1)), Own>);
+  EXPECT_THAT(sn::Tensor(square(x)).to_vector(), ElementsAre(1, 4));
+}
+
+// An expression is no number, so it converts to a tensor where both are taken.
+std::string taken(double) { return "number"; }
+std::string taken(const sn::Tensor<float>&) { return "tensor"; }
+
+TEST(GenericCode, AnExpressionConvertsToATensorOnly) {
+  const sn::Tensor<float> x = sn::tensor<float>({1, 2});
+  EXPECT_EQ(taken(x + 1), "tensor");
+  EXPECT_EQ(taken(3), "number");
+  const std::variant<double, sn::Tensor<float>> v = x + 1;
+  EXPECT_EQ(v.index(), 1u);
+  static_assert(!std::is_convertible_v<sn::Tensor<float>, double> && !std::is_convertible_v<sn::Tensor<float>, bool>);
+  static_assert(!std::equality_comparable<sn::Tensor<float>>);
+  const sn::Tensor<float> y = std::ref(x);
+  sn::Tensor<float> z = x.clone();
+  z = std::ref(x);
+  EXPECT_TRUE(y.same_storage(x) && z.same_storage(x));
+}
+
+}  // namespace own
 
 TEST(Infinity, IsANumber) {
   const sn::Tensor x = sn::tensor<float>({1, 2, 3});
@@ -86,6 +134,12 @@ TEST(Rows, ARangeOfViews) {
   static_assert(std::ranges::random_access_range<sn::Tensor<float>>);
   const auto last = std::ranges::max_element(x, {}, [](const auto& row) { return row.sum().item(); });
   EXPECT_EQ(last - x.begin(), 2);
+  std::ranges::reverse(x);
+  EXPECT_THAT(x.to_vector(), ElementsAre(6, 7, 4, 5, 2, 3));
+  std::ranges::rotate(x, x.begin() + 1);
+  EXPECT_THAT(x.to_vector(), ElementsAre(4, 5, 2, 3, 6, 7));
+  std::ranges::iter_swap(x.begin(), x.begin() + 1);
+  EXPECT_THAT(x.to_vector(), ElementsAre(2, 3, 4, 5, 6, 7));
   int scalars = 0;
   for (const auto& element : x[0]) scalars += element.dim() == 0;
   EXPECT_EQ(scalars, 2);
@@ -98,7 +152,11 @@ TEST(RunTimeDtype, ConvertsReadsAndVisits) {
   const sn::AnyTensor whole = x.to(sn::DType::Int32);
   EXPECT_EQ(whole.dtype(), sn::DType::Int32);
   EXPECT_THAT(whole.as<std::int32_t>().to_vector(), ElementsAre(1, -2));
-  EXPECT_EQ((x + 1).to(sn::DType::Float16).dtype(), sn::DType::Float16);
+  EXPECT_EQ(sn::Tensor((x + 1).to(sn::DType::Float16)).dtype(), sn::DType::Float16);
+  EXPECT_EQ((x + 1).sum().item<float>(), 1);
+  const sn::Tensor w = sn::tensor<double>({3, 4});
+  const sn::Tensor squares = sn::grad((w * w).to(sn::DType::Float32).sum(), w);  // an unevaluated conversion
+  EXPECT_THAT(squares.to_vector(), ElementsAre(6, 8));
   EXPECT_EQ(x[0].item<float>(), 1.5f);
   EXPECT_EQ(x[1].item<std::int64_t>(), -2);
   EXPECT_THROW((void)x.item<float>(), sn::Error);
@@ -125,6 +183,7 @@ TEST(Permute, TakesBraces) {
   EXPECT_EQ(x.permute({1, 0}).shape(), sn::Shape({3, 2}));
   EXPECT_THAT(x.flip({0, 1}).to_vector(), ElementsAre(6, 5, 4, 3, 2, 1));
   EXPECT_EQ((x + 1).permute({-1, 0}).shape(), sn::Shape({3, 2}));
+  EXPECT_THROW((void)x.permute({0}), sn::Error);
 }
 
 }  // namespace

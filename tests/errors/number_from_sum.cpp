@@ -8,7 +8,7 @@ float f(const sn::Tensor<float, sn::Cpu>& x) {
 #ifdef OK
   float s = x.sum().item();
 #else
-  float s = x.sum();
+  float s = static_cast<float>(x.sum());
 #endif
   return s;
 }

@@ -1,4 +1,4 @@
-// expect: Tensor
+// expect: emplate
 // lines: g++ 13 clang 13
 #include <sinter/sinter.hpp>
 

@@ -1,4 +1,4 @@
-// Extents and strides with names: products, equality, row-major strides.
+// Extents and strides with symbols: products, equality, row-major strides.
 #include <jit/infer/extent.hpp>
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using jit::SymbolicShape;
 
 const Extent n = Extent::symbol(0), m = Extent::symbol(1);
 
-TEST(Extent, IsAProductOfANumberAndNamesInAnyOrder) {
+TEST(Extent, IsAProductOfANumberAndSymbolsInAnyOrder) {
   EXPECT_EQ(n * m * Extent(6), Extent(2) * m * (n * Extent(3)));
   EXPECT_NE(n * n, n * m);
   EXPECT_NE(n * Extent(2), n * Extent(3));

@@ -73,7 +73,7 @@ TEST(OnlineSums, SpareALaunchWhereBlocksShareRows) {
   const Executable e(k.done());
   const TensorRef x = runtime::empty(Shape{1, 5000}, DType::Float32, Device());
   TensorImpl* const operands[] = {x.get(), x.get()};
-  const jit::RowReport plan = e.row_plan(row_nest(e.kernel(), operands, {1, 5000}), true, Device());
+  const jit::RowReport plan = e.row_report(row_nest(e.kernel(), operands, {1, 5000}), true, Device());
   EXPECT_EQ(plan.launches, 2);
   EXPECT_TRUE(plan.rereads);
 }

@@ -30,7 +30,7 @@ std::future<void> prepare_all_async(const E&... e) {
 /// The call itself throws what can be checked without compiling (ShapeError, DeviceError, DTypeError) and then returns
 /// no future; the future throws the rest (CompileError, CudaError). It may be discarded.
 template <expression... E>
-[[nodiscard]] std::future<void> prepare_async(E&&... e) {
+std::future<void> prepare_async(E&&... e) {
   return detail::prepare_all_async(lift(std::forward<E>(e))...);
 }
 

@@ -80,7 +80,7 @@ struct ChainInterpreter<T, Indices<i...>> {
   using Lanes = Native<T>;
   using Handler = void (*)(const ChainInstruction* m, const std::uintptr_t* operands, std::int64_t offset,
                            const Frame& frame, Lanes<i>... a);
-  /// Functions that only compute serve combine full and partial blocks, so the block carries its table.
+  /// Functions that only compute serve both full and partial blocks, so the block carries its table.
   struct Frame {
     const Handler* handlers;
     Counts counts;

@@ -11,12 +11,8 @@
 
 namespace sinter::inline v1::detail {
 
-struct ExpressionTag;
-
-/// What converts to a position or an axis. Expressions convert to numbers only for the sake of an error message.
 template <class I>
-concept position_like = std::convertible_to<I, std::int64_t> && !std::floating_point<I> &&
-                        !std::is_base_of_v<ExpressionTag, std::remove_cvref_t<I>>;
+concept position_like = std::convertible_to<I, std::int64_t> && !std::floating_point<I>;
 
 /// A position or an axis: any integer except a bool, which C++ would convert.
 struct Index {

@@ -12,7 +12,7 @@ namespace detail {
 struct NoDevice {};     // of C++ scalars: they work on any device
 struct ErrorDevice {};  // of an expression whose error has already been reported
 
-/// The device type of two operands together: the more specific one, or Mismatch.
+/// The device type of two operands together: the more specific one, or ErrorDevice.
 template <class L, class R>
 struct CommonDevice {
   using type = ErrorDevice;

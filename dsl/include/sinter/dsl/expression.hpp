@@ -30,10 +30,10 @@ template <class D>
 struct On : ExpressionTag {
   using device_type = D;
 
-  /// Rejected, with a message.
+  /// Rejected, with a message. Explicit: an implicit conversion would make f(double) and f(Tensor) ambiguous.
   template <class S>
     requires std::is_arithmetic_v<S>
-  operator S() const {
+  explicit(!std::is_same_v<D, ErrorDevice>) operator S() const {
     static_assert(!std::is_same_v<S, bool> || std::is_same_v<D, ErrorDevice>, SINTER_NO_CONDITION);
     static_assert(std::is_same_v<S, bool> || std::is_same_v<D, ErrorDevice>, SINTER_NO_NUMBER);
     return {};

@@ -79,14 +79,15 @@ auto CastFunction<T>::operator()(A&& operand) const {
 #define SINTER_OP(name, arity, rule)
 #include <sinter/jit/op_list.def>
 
-// Argument-dependent lookup finds functions, not objects: generic code may write `using std::exp; exp(x)`.
+// Argument-dependent lookup finds functions, not objects: generic code may write `using std::exp; exp(x)`. A function
+// of the user's with the same name and equally good parameters is preferred to these.
 namespace adl {
 
-#define SINTER_FUNCTION(function, name)                                \
-  template <class... A>                                                \
-    requires(expression<A> || ...)                                     \
-  constexpr auto function(A&&... operands) {                           \
-    return detail::Function<Op::name>{}(std::forward<A>(operands)...); \
+#define SINTER_FUNCTION(function, name)               \
+  template <class... A>                               \
+    requires(expression<A> || ...)                    \
+  constexpr auto function(const A&... operands) {     \
+    return detail::Function<Op::name>{}(operands...); \
   }
 #define SINTER_INTERNAL_OP(name, arity, rule)
 #define SINTER_INTERNAL_COMPOSITE_OP(name, arity, rule)

@@ -94,6 +94,10 @@ template <class To, class T, class D>
 auto cast_lazy(const Lazy<T, D>& e) {
   return Lazy<To, D>(jit::lazy_cast(e.node(), dtype_of<To>));
 }
+template <class E>
+auto cast_at_run_time(const E& e, DType dtype) {
+  return Lazy<AnyType, deduced_device<E>>(jit::lazy_cast(lazy_node(e), dtype));
+}
 
 template <class T, class D>
 void evaluate_into(const Lazy<T, D>& e, TensorRef& result, jit::Mode mode = jit::Mode::Fused) {

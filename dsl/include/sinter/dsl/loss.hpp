@@ -49,7 +49,7 @@ template <class R>
 concept loss_reduction =
     std::is_same_v<R, reduction::Mean> || std::is_same_v<R, reduction::Sum> || std::is_same_v<R, reduction::None>;
 
-/// The reduction among a call's arguments, or `otherwise`.
+/// The reduction among a call's arguments, or `fallback`.
 template <class Otherwise>
 constexpr Otherwise reduction_among(Otherwise fallback) noexcept {
   return fallback;

@@ -52,6 +52,9 @@ template <class E>
 auto tensor_from(const E& e);
 template <class E>
 Shape shape_from(const E& e);
+/// See lazy.hpp.
+template <class E>
+auto cast_at_run_time(const E& e, DType dtype);
 /// The value on another device; see history.hpp.
 template <class E, class Target>
 auto moved(const E& e, const Target& device);
@@ -174,11 +177,16 @@ class Methods : public OperationMethods<Self>,
   auto to(const Target& device) const {
     return moved(CastFunction<T>{}(this->itself()), device);
   }
-  auto to(DType dtype) const { return tensor_from(this->itself()).to(dtype); }
+  /// To a dtype that is known only at run time: a Lazy, which is not evaluated.
+  auto to(DType dtype) const { return cast_at_run_time(this->itself(), dtype); }
   auto cpu() const { return moved(this->itself(), sinter::cpu); }
   auto cuda() const { return moved(this->itself(), sinter::cuda<>); }
   auto cuda(int index) const { return moved(this->itself(), index); }
   auto item() const { return tensor_from(this->itself()).item(); }
+  template <element U>
+  U item() const {
+    return tensor_from(this->itself()).template item<U>();
+  }
   auto to_vector() const { return tensor_from(this->itself()).to_vector(); }
 
   // These evaluate too, since the size of their result depends on the data: mask.hpp.

@@ -185,25 +185,24 @@ inline constexpr detail::AMinMax aminmax{};
 inline constexpr detail::WithMean<Op::var> var_mean{};
 inline constexpr detail::WithMean<Op::std> std_mean{};
 
-// For argument-dependent lookup; see functions.hpp.
+// For argument-dependent lookup; see functions.hpp. Packs of one are less specialized than any function of the user's.
 namespace adl {
 
+#define SINTER_FUNCTION(name, function)                                  \
+  template <class... X>                                                  \
+    requires(sizeof...(X) == 1 && (expression<X> && ...))                \
+  auto name(const X&... x) {                                             \
+    return function{}(x...);                                             \
+  }                                                                      \
+  template <expression X, class... Rest>                                 \
+  auto name(const X& x, const detail::Axes& axes, const Rest&... rest) { \
+    return function{}(x, axes, rest...);                                 \
+  }
 #define SINTER_INTERNAL_REDUCTION(name, arity, rule)
-#define SINTER_REDUCTION(name, arity, rule)                                       \
-  template <expression X>                                                         \
-  auto name(X&& x, const detail::Axes& axes = {}, detail::KeepDim keep = false) { \
-    return detail::Reduces1<Op::name>{}(std::forward<X>(x), axes, keep);          \
-  }
-#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind)                    \
-  template <expression X, class... Rest>                                       \
-  auto name(X&& x, const detail::Axes& axes, const Rest&... rest) {            \
-    return detail::kind##arity<Op::name>{}(std::forward<X>(x), axes, rest...); \
-  }                                                                            \
-  template <expression X>                                                      \
-  auto name(X&& x) {                                                           \
-    return detail::kind##arity<Op::name>{}(std::forward<X>(x));                \
-  }
+#define SINTER_REDUCTION(name, arity, rule) SINTER_FUNCTION(name, detail::Reduces1<Op::name>)
+#define SINTER_COMPOSITE_REDUCTION(name, arity, rule, kind) SINTER_FUNCTION(name, detail::kind##arity<Op::name>)
 #include <sinter/jit/reduction_list.def>
+#undef SINTER_FUNCTION
 
 }  // namespace adl
 

@@ -1,8 +1,10 @@
 // The positions of a tensor's first axis as a C++ range: for (auto row : x).
 #pragma once
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 namespace sinter::inline v1::detail {
 
@@ -31,6 +33,13 @@ class RowIterator {
     return *this;
   }
   RowIterator& operator-=(difference_type n) { return *this += -n; }
+  /// A copy of the row: algorithms of std::ranges keep it while they overwrite the row itself.
+  friend Self iter_move(const RowIterator& i) { return (*i).clone(); }
+  friend void iter_swap(const RowIterator& a, const RowIterator& b) {
+    const Self row = iter_move(a);
+    *a = *b;
+    *b = row;
+  }
   friend RowIterator operator+(RowIterator i, difference_type n) { return i += n; }
   friend RowIterator operator+(difference_type n, RowIterator i) { return i += n; }
   friend RowIterator operator-(RowIterator i, difference_type n) { return i -= n; }

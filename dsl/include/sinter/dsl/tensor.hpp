@@ -98,7 +98,7 @@ class Tensor : public detail::On<D>,
     return *this;
   }
   template <class A>
-    requires(!expression<A>)
+    requires(!expression<A> && !std::is_convertible_v<A, Tensor>)
   Tensor& operator=(A&&) & {
     static_assert(std::is_same_v<A, void>, SINTER_REBINDS);
     return *this;
@@ -113,7 +113,7 @@ class Tensor : public detail::On<D>,
   }
 
   template <class A>
-    requires(!detail::operand<A>)
+    requires(!detail::operand<A> && !std::is_convertible_v<A, Tensor>)
   Tensor& operator=(A&&) && {
     static_assert(std::is_same_v<A, void>, SINTER_NO_OPERAND);
     return *this;
@@ -222,7 +222,7 @@ class Tensor : public detail::On<D>,
     return *this;
   }
 
-  /// The views x[0], x[1], ...: for (auto row : x). Throw IndexError for a 0-d tensor.
+  /// The views x[0], x[1], ...: for (auto row : x). end() throws IndexError for a 0-d tensor.
   detail::RowIterator<Tensor> begin() const { return {*this, 0}; }
   detail::RowIterator<Tensor> end() const { return {*this, size(0)}; }
 
@@ -238,10 +238,11 @@ class Tensor : public detail::On<D>,
   /// The only element as a U, converted as by to<U>(): for a tensor whose dtype is known only at run time.
   template <element U>
   U item() const {
+    if (numel() != 1) detail::read_item(impl(), nullptr);  // throws
     return to<U>().item();
   }
-  /// Calls f with the tensor under its dtype, a Tensor<float, D> for example: f is called for one dtype, but must
-  /// compile for all.
+  /// Calls f with the tensor under its dtype, a Tensor<float, D> for example. f is called for one dtype, but must
+  /// compile and return the same type for all.
   template <class F>
   decltype(auto) visit(F&& f) const {
     return sinter::visit(

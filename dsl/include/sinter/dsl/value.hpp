@@ -25,10 +25,11 @@ struct FixedNumber {
   static constexpr Category category = C;
   static constexpr std::uint64_t bits = Bits;
 
-  constexpr operator double() const noexcept
+  /// A template, so that no further conversion makes it a position or an axis.
+  template <std::floating_point F>
     requires(C == Category::Float)
-  {
-    return __builtin_bit_cast(double, Bits);
+  constexpr operator F() const noexcept {
+    return static_cast<F>(__builtin_bit_cast(double, Bits));
   }
   constexpr auto operator-() const noexcept
     requires(C == Category::Float)

@@ -92,8 +92,8 @@ class Views {
   auto permute(I... axes) const {
     return viewed([&](TensorImpl& x) { return detail::permute(x, positions(axes...)); });
   }
-  auto permute(std::initializer_list<std::int64_t> axes) const {
-    return viewed([&](TensorImpl& x) { return detail::permute(x, {axes.begin(), axes.size()}); });
+  auto permute(std::initializer_list<Index> axes) const {
+    return viewed([&](TensorImpl& x) { return detail::permute(x, Axes(axes).given()); });
   }
   auto movedim(Index from, Index to) const {
     return viewed([&](TensorImpl& x) { return detail::movedim(x, from, to); });
@@ -115,8 +115,8 @@ class Views {
   auto flip(I... axes) const {
     return viewed([&](TensorImpl& x) { return detail::flip(x, positions(axes...)); });
   }
-  auto flip(std::initializer_list<std::int64_t> axes) const {
-    return viewed([&](TensorImpl& x) { return detail::flip(x, {axes.begin(), axes.size()}); });
+  auto flip(std::initializer_list<Index> axes) const {
+    return viewed([&](TensorImpl& x) { return detail::flip(x, Axes(axes).given()); });
   }
   /// The elements (i, i + offset) of two axes, as a last axis.
   auto diagonal(Index offset = 0, Index axis0 = 0, Index axis1 = 1) const {

@@ -10,11 +10,11 @@ namespace sinter::inline v1::jit {
 /// What to return as the gradient with respect to a tensor that the value does not depend on.
 enum class UnusedInput : std::uint8_t { Error, Zeros, Null };
 
-/// For each of the tensors, the gradient of the sum of `value` times `seed` by it: of its shape, dtype and device. A
-/// null `seed` stands for 1 and requires a value of one element. Equal operations of forward and backward pass are
-/// computed once if they are evaluated together. A tensor also counts where the value reads views of it. Tensors that
-/// were evaluated are constants. Throws Error for a value that is not a float or complex number of one element, for an
-/// operation without a derivative, and for a tensor of integers; DeviceError.
+/// For each of the tensors, the gradient of the sum of `value` times `seed` with respect to it, of its shape, dtype and
+/// device. A null `seed` stands for 1 and requires a value of one element. Equal operations of forward and backward
+/// pass are computed once if they are evaluated together. A tensor also counts where the value reads views of it.
+/// Tensors that were evaluated are constants. Throws Error for a value that is not a float or complex number of one
+/// element, for an operation without a derivative, and for a tensor of integers; DeviceError.
 std::vector<LazyRef> gradients(const LazyRef& value, std::span<runtime::TensorImpl* const> wrt,
                                const LazyRef& seed = {}, UnusedInput unused = UnusedInput::Error);
 
@@ -22,8 +22,8 @@ std::vector<LazyRef> gradients(const LazyRef& value, std::span<runtime::TensorIm
 /// floats. Throws what gradients() throws.
 LazyRef jvp(const LazyRef& value, runtime::TensorImpl& x, const LazyRef& tangent);
 
-/// The derivatives of each element of `value` by each element of `x`, evaluated: of the value's shape and then x's. For
-/// floats. Throws what gradients() and evaluate() throw, and ShapeError for more than max_ndim dims.
+/// The derivatives of each element of `value` with respect to each element of `x`, evaluated: of the value's shape and
+/// then x's. For floats. Throws what gradients() and evaluate() throw, and ShapeError for more than max_ndim dims.
 runtime::TensorRef jacobian(const LazyRef& value, runtime::TensorImpl& x);
 
 }  // namespace sinter::inline v1::jit
