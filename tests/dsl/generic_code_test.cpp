@@ -8,6 +8,7 @@
 #include <functional>
 #include <ranges>
 #include <sstream>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -56,7 +57,7 @@ TEST(GenericCode, FunctionsAreFoundByTheirArguments) {
 namespace own {
 
 struct Own {};
-Own gelu(const sn::Tensor<float>&) { return {}; }
+[[maybe_unused]] Own gelu(const sn::Tensor<float>&) { return {}; }
 template <class X>
 Own sigmoid(const X&) {
   return {};
@@ -69,6 +70,8 @@ template <sn::expression X>
 Own silu(const X&) {
   return {};
 }
+[[maybe_unused]] Own log(const std::string&, const sn::AnyTensor&) { return {}; }
+[[maybe_unused]] Own add(const std::vector<int>&, const sn::AnyTensor&) { return {}; }
 
 TEST(GenericCode, AFunctionOfTheProgramsOwnIsPreferred) {
   sn::Tensor<float> x = sn::tensor<float>({1, 2});
@@ -77,6 +80,7 @@ TEST(GenericCode, AFunctionOfTheProgramsOwnIsPreferred) {
   static_assert(std::is_same_v<decltype(mean(x)), Own> && std::is_same_v<decltype(mean(x + 1)), Own>);
   static_assert(std::is_same_v<decltype(silu(x)), Own> && std::is_same_v<decltype(silu(x + 1)), Own>);
   EXPECT_THAT(sn::Tensor(square(x)).to_vector(), ElementsAre(1, 4));
+  static_assert(std::is_same_v<decltype(log("loss", x)), Own> && std::is_same_v<decltype(add(std::vector{1}, x)), Own>);
 }
 
 // An expression is no number, so it converts to a tensor where both are taken.
@@ -131,6 +135,7 @@ TEST(Rows, ARangeOfViews) {
   EXPECT_EQ(x.end() - x.begin(), 3);
   EXPECT_THAT((*(x.begin() + 2)).to_vector(), ElementsAre(6, 7));
   EXPECT_THAT(x.begin()[1].to_vector(), ElementsAre(4, 5));
+  EXPECT_EQ(std::prev(x.end()) - x.begin(), 2);
   static_assert(std::ranges::random_access_range<sn::Tensor<float>>);
   const auto last = std::ranges::max_element(x, {}, [](const auto& row) { return row.sum().item(); });
   EXPECT_EQ(last - x.begin(), 2);

@@ -83,9 +83,12 @@ auto CastFunction<T>::operator()(A&& operand) const {
 // of the user's with the same name and equally good parameters is preferred to these.
 namespace adl {
 
+template <class... A>
+concept operands = (expression<A> || ...) && (detail::operand<A> && ...);
+
 #define SINTER_FUNCTION(function, name)               \
   template <class... A>                               \
-    requires(expression<A> || ...)                    \
+    requires operands<A...>                           \
   constexpr auto function(const A&... operands) {     \
     return detail::Function<Op::name>{}(operands...); \
   }

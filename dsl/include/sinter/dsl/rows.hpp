@@ -12,7 +12,7 @@ namespace sinter::inline v1::detail {
 template <class Self>
 class RowIterator {
  public:
-  using iterator_category = std::input_iterator_tag;  // what it gives is a new handle
+  using iterator_category = std::random_access_iterator_tag;
   using iterator_concept = std::random_access_iterator_tag;
   using value_type = Self;
   using difference_type = std::ptrdiff_t;
