@@ -84,7 +84,7 @@ def compile_all(compiler, includes, cases, repetitions):
 
 def has_header(compiler, includes, header):
     done = subprocess.run(
-        [compiler, "-E", "-x", "c++", "-", *includes],
+        [compiler, "-std=c++20", "-E", "-x", "c++", "-", *includes],
         input=f"#include <{header}>\n",
         capture_output=True,
         text=True,
