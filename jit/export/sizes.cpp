@@ -62,7 +62,7 @@ Symbols reduce(const Symbols& a, ReduceAxes along) {
   return out;
 }
 
-/// Joins the axes that operations of the graph walk together.
+/// Joins the axes that operations of the graph iterate over together.
 void join_axes(const Graph& graph, const std::vector<Symbols>& leaves, Axes& axes) {
   std::vector<Symbols> values;
   for (const Node& n : graph.nodes()) {

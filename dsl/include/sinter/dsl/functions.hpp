@@ -79,8 +79,8 @@ auto CastFunction<T>::operator()(A&& operand) const {
 #define SINTER_OP(name, arity, rule)
 #include <sinter/jit/op_list.def>
 
-// Argument-dependent lookup finds functions, not objects: generic code may write `using std::exp; exp(x)`. A function
-// of the user's with the same name and equally good parameters is preferred to these.
+// Argument-dependent lookup finds functions, not objects: generic code may write `using std::exp; exp(x)`. A user's
+// function with the same name and equally good parameters is preferred to these.
 namespace adl {
 
 template <class... A>

@@ -185,7 +185,7 @@ inline constexpr detail::AMinMax aminmax{};
 inline constexpr detail::WithMean<Op::var> var_mean{};
 inline constexpr detail::WithMean<Op::std> std_mean{};
 
-// For argument-dependent lookup; see functions.hpp. Packs of one are less specialized than any function of the user's.
+// For argument-dependent lookup; see functions.hpp. Packs of one are less specialized than any user's function.
 namespace adl {
 
 #define SINTER_FUNCTION(name, function)                                  \
