@@ -137,7 +137,7 @@ const char* format_of(DType dtype) {
 /// Why the tensor cannot be exported with these flags; null if it can.
 const char* obstacle(const TensorImpl& t, int flags) {
   if (!t.device.is_cpu()) return "the tensor is on a GPU: copy it with x.to(\"cpu\")";
-  if (!format_of(t.dtype)) return "NumPy has no bfloat16: convert with x.to(sinter.float32)";
+  if (!format_of(t.dtype)) return "NumPy has no bfloat16: convert with x.to(sinter_jit.float32)";
   const bool wants_fortran = (flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS;
   const bool wants_order = (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
                            (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS ||

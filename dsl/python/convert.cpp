@@ -43,7 +43,7 @@ TextValue value_at_depth(std::string_view function, py::handle object, int depth
   }
   throw_type_error(fmt::format("{} takes tensors, expressions and numbers, but got {}{}", function, describe(object),
                                PyObject_CheckBuffer(object.ptr()) || py::hasattr(object, "__dlpack__")
-                                   ? ": sinter.asarray(x) makes a tensor over its memory"
+                                   ? ": sinter_jit.asarray(x) makes a tensor over its memory"
                                    : ""));
 }
 
@@ -107,7 +107,7 @@ DType dtype_from(py::handle object) {
     name = object.attr("name").cast<std::string>();
   else
     throw_type_error(
-        fmt::format("a dtype is expected, such as sinter.float32 or \"float32\", but got {}", describe(object)));
+        fmt::format("a dtype is expected, such as sinter_jit.float32 or \"float32\", but got {}", describe(object)));
   if (name == "bool_") name = "bool";
   if (const auto dtype = dtype_of_name(name)) return *dtype;
   if (name == "float" || name == "int" || name == "complex")

@@ -21,11 +21,11 @@ bool is_bool(py::handle object);
 std::optional<TextNumber> number_from(py::handle object);
 /// A tensor, an expression, a number, a tuple or list of these, or None.
 TextValue value_from(std::string_view function, py::handle object);
-/// A dtype: sinter.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
+/// A dtype: sinter_jit.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
 DType dtype_from(py::handle object);
 /// As dtype_from; nullopt for None.
 std::optional<DType> optional_dtype_from(py::handle object);
-/// "cuda:0", sinter.device("cuda:0"), or the number of a GPU.
+/// "cuda:0", sinter_jit.device("cuda:0"), or the number of a GPU.
 Device device_from(py::handle object);
 /// The CPU for None.
 Device optional_device_from(py::handle object);

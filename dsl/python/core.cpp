@@ -1,4 +1,4 @@
-// The module sinter._core. The package's Python files add operators and operations to it.
+// The module sinter_jit._core. The package's Python files add operators and operations to it.
 #include <sinter/jit/cache.hpp>
 #include <sinter/jit/stats.hpp>
 #include <sinter/runtime/device.hpp>

@@ -14,7 +14,7 @@ Errors errors;
 PyObject* make(py::module_& m, const char* name, const char* doc, PyObject* first, PyObject* second = nullptr) {
   const py::tuple bases =
       second ? py::make_tuple(py::handle(first), py::handle(second)) : py::make_tuple(py::handle(first));
-  PyObject* const type = PyErr_NewExceptionWithDoc((std::string("sinter.") + name).c_str(), doc, bases.ptr(), nullptr);
+  PyObject* const type = PyErr_NewExceptionWithDoc((std::string("sinter_jit.") + name).c_str(), doc, bases.ptr(), nullptr);
   if (!type) throw py::error_already_set();
   m.add_object(name, type);  // borrows the reference
   return type;

@@ -58,7 +58,7 @@ inline std::unique_ptr<Operand> object_of(TensorRef t) { return std::make_unique
 /// For a value that is_operand().
 std::unique_ptr<Operand> object_of(const TextValue& v);
 
-/// The dtypes are objects: sinter.float32.
+/// The dtypes are objects: sinter_jit.float32.
 struct DTypeObject {
   DType dtype;
 };

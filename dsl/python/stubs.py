@@ -1,10 +1,10 @@
-"""The operations in sinter/__init__.pyi. tests/python/stub_test.py checks them, and with SINTER_UPDATE_GOLDEN=1 writes them."""
+"""The operations in sinter_jit/__init__.pyi. tests/python/stub_test.py checks them, and with SINTER_UPDATE_GOLDEN=1 writes them."""
 import pathlib
 import re
 
-import sinter
+import sinter_jit as sn
 
-STUB = pathlib.Path(__file__).resolve().parent / "sinter/__init__.pyi"
+STUB = pathlib.Path(__file__).resolve().parent / "sinter_jit/__init__.pyi"
 TYPES = {"axis": "_Axes", "keepdim": "_bool", "correction": "float", "normalized_shape": "int | Sequence[int]", "p": "float",
          "eps": "float", "sizes": "Sequence[int]"}
 TYPES |= dict.fromkeys(["dim0", "dim1", "dim2", "source", "destination", "start_dim", "end_dim", "start", "length", "offset"], "int")
@@ -36,13 +36,13 @@ def signature(function, parameters, is_view):
 
 
 def functions():
-    for name, parameters, _, is_view in sinter._core._operations():
+    for name, parameters, _, is_view in sn._core._operations():
         yield signature(name, parameters, is_view)
 
 
 def methods():
-    operators = sinter._operations
-    for name, parameters, _, is_view in sinter._core._operations():
+    operators = sn._operations
+    for name, parameters, _, is_view in sn._core._operations():
         if name == "where":
             parameters = ["input", "condition", "other"]
         yield "    " + signature(name, ["self", *parameters[1:]], is_view)
@@ -58,8 +58,8 @@ def methods():
 
 
 def dtypes():
-    for name, value in vars(sinter._core).items():
-        if isinstance(value, sinter.dtype):
+    for name, value in vars(sn._core).items():
+        if isinstance(value, sn.dtype):
             yield f"{name}: dtype"
 
 

@@ -139,7 +139,7 @@ py::object to_list(const Operand& x) {
 std::string repr(const Operand& x) {
   if (const auto* t = dynamic_cast<const TensorObject*>(&x))
     return without_gil([&] { return detail::to_string(*t->tensor); });
-  return fmt::format("<sinter.Expression {}, not evaluated>",
+  return fmt::format("<sinter_jit.Expression {}, not evaluated>",
                      detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()}));
 }
 

@@ -10,7 +10,7 @@ void add_types(py::module_& m) {
       .def(py::init([](const py::object& of) { return DTypeObject{dtype_from(of)}; }), py::arg("of"), py::pos_only())
       .def_property_readonly("name", [](const DTypeObject& d) { return name(d.dtype); })
       .def_property_readonly("itemsize", [](const DTypeObject& d) { return size_of(d.dtype); })
-      .def("__repr__", [](const DTypeObject& d) { return fmt::format("sinter.{}", name(d.dtype)); })
+      .def("__repr__", [](const DTypeObject& d) { return fmt::format("sinter_jit.{}", name(d.dtype)); })
       .def("__hash__", [](const DTypeObject& d) { return static_cast<int>(d.dtype); })
       .def("__reduce__",
            [](const py::object& self) { return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("name"))); })
@@ -28,7 +28,7 @@ void add_types(py::module_& m) {
           "index",
           [](const Device& d) -> py::object { return d.is_cuda() ? py::object(py::int_(d.index())) : py::none(); })
       .def("__str__", [](const Device& d) { return to_string(d); })
-      .def("__repr__", [](const Device& d) { return fmt::format("sinter.device('{}')", to_string(d)); })
+      .def("__repr__", [](const Device& d) { return fmt::format("sinter_jit.device('{}')", to_string(d)); })
       .def("__hash__", [](const Device& d) { return d.is_cuda() ? d.index() : -2; })
       .def("__reduce__",
            [](const py::object& self) { return py::make_tuple(py::type::of(self), py::make_tuple(py::str(self))); })

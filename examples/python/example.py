@@ -6,11 +6,11 @@ import tempfile
 
 import numpy as np
 
-import sinter
+import sinter_jit as sn
 
 # [fused]
-z = sinter.from_numpy(np.linspace(0, 1, 5, dtype=np.float32))  # over the array's memory
-y = sinter.tensor([1, 10, 100, 1000, 10000])
+z = sn.from_numpy(np.linspace(0, 1, 5, dtype=np.float32))  # over the array's memory
+y = sn.tensor([1, 10, 100, 1000, 10000])
 
 e = (z + 2).exp() * y.to("float32")  # nothing runs yet: e is an Expression
 print(e)
@@ -21,9 +21,9 @@ print(e.numpy().dtype, e.numpy()[:1])  # as an array of NumPy's
 
 # [eager]
 def launches(work):
-    before = sinter.jit_stats()["launches"]
+    before = sn.jit_stats()["launches"]
     work()
-    return sinter.jit_stats()["launches"] - before
+    return sn.jit_stats()["launches"] - before
 
 
 def eager():  # as NumPy does it: every step is an array
@@ -37,44 +37,44 @@ print("eager:", launches(eager), "kernels")
 # [/eager]
 
 # [several]
-total, largest = sinter.evaluate(e.sum(), e.max())  # together: e is computed once
+total, largest = sn.evaluate(e.sum(), e.max())  # together: e is computed once
 print(f"{total.item():.1f} {largest.item():.1f}")
 # [/several]
 
 # [devices]
-if sinter.device_count() > 1:
+if sn.device_count() > 1:
     on_gpu = z.to("cuda:1")
     print((on_gpu * 2)[1:3].eval())
 # [/devices]
 
 # [views]
-m = sinter.tensor(np.arange(6.0).reshape(2, 3))
+m = sn.tensor(np.arange(6.0).reshape(2, 3))
 print(m[:, ::-1].T.tolist(), m[m > 3].tolist())
 m[0] = m[1] * 2  # writes into m
 print(m)
 # [/views]
 
 # [text]
-print(sinter.parse("softmax(z * s, -1)", z=z, s=2).eval())
+print(sn.parse("softmax(z * s, -1)", z=z, s=2).eval())
 try:
-    sinter.parse("sofmax(z, -1)", z=z)
-except sinter.ParseError as error:
+    sn.parse("sofmax(z, -1)", z=z)
+except sn.ParseError as error:
     print(error)
 try:
-    z + sinter.tensor([1.0, 2.0])
-except ValueError as error:  # a sinter.ShapeError
+    z + sn.tensor([1.0, 2.0])
+except ValueError as error:  # an sn.ShapeError
     print(type(error).__name__, error)
 # [/text]
 
 # [dlpack]
 array = np.from_dlpack(z)  # shares memory, as torch.from_dlpack(z) and jax.dlpack.from_dlpack(z) do
-tensor = sinter.from_dlpack(np.arange(3))  # and the other way round
+tensor = sn.from_dlpack(np.arange(3))  # and the other way round
 print(np.shares_memory(array, z.numpy()), tensor.dtype)
 # [/dlpack]
 
 # [export]
 folder = pathlib.Path(tempfile.mkdtemp())
-files = sinter.export_kernel("exp(z + s) * y", args="z: f32[n], y: f32[n], s: f32", name="fused", archs=[], out=folder)
+files = sn.export_kernel("exp(z + s) * y", args="z: f32[n], y: f32[n], s: f32", name="fused", archs=[], out=folder)
 print(sorted(files))
 subprocess.run(["cc", "-O2", "-shared", "-fPIC", "fused.c", "-o", "libfused.so", "-lm", "-ldl", "-lpthread"], cwd=folder, check=True)
 kernel = ctypes.CDLL(folder / "libfused.so").fused_cpu

@@ -6,10 +6,10 @@ import unittest
 
 import numpy as np
 
-import sinter
+import sinter_jit as sn
 
 # Each kernel of a virtual GPU is compiled: one of them is enough.
-DEVICES = ["cpu"] + [f"cuda:{i}" for i in range(sinter.device_count())][-1:]
+DEVICES = ["cpu"] + [f"cuda:{i}" for i in range(sn.device_count())][-1:]
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
 
 
@@ -27,7 +27,7 @@ class Case(unittest.TestCase):
 
     def assert_equal(self, tensor, array):
         """The same shape, dtype and bits; NaN is NaN."""
-        self.assertEqual(tensor.dtype, sinter.dtype(array.dtype))
+        self.assertEqual(tensor.dtype, sn.dtype(array.dtype))
         made = tensor.to("cpu").numpy()
         np.testing.assert_array_equal(made, array)
         self.assertEqual((tensor.shape, made.dtype), (array.shape, array.dtype))

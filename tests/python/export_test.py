@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 
-import sinter
+import sinter_jit as sn
 from case import Case, main
 
 CC = shutil.which("cc") or "gcc"
@@ -27,7 +27,7 @@ class Export(Case):
         return ctypes.CDLL(self.folder / f"lib{name}.so")
 
     def test_a_text(self):
-        files = sinter.export_kernel("exp(z + s) * y", args="z: f32[n, m], y: f32[m], s: f32", name="fused", archs=[], out=self.folder)
+        files = sn.export_kernel("exp(z + s) * y", args="z: f32[n, m], y: f32[m], s: f32", name="fused", archs=[], out=self.folder)
         self.assertEqual(sorted(files), ["fused.c", "fused.h"])
         for name, text in files.items():
             self.assertEqual((self.folder / name).read_text(encoding="utf-8"), text)
@@ -39,8 +39,8 @@ class Export(Case):
         self.assertNotEqual(run(out, z, y, -1, 4, 2.0), 0)
 
     def test_an_expression(self):
-        z, y = sinter.tensor(np.zeros((5, 6), "f4")), sinter.tensor(np.zeros(6, "f4"))
-        sinter.export_kernel((z + 2).exp() * y, name="e", args={"y": y, "z": z}, sizes={"z": ["rows", "columns"]}, numbers=["shift"],
+        z, y = sn.tensor(np.zeros((5, 6), "f4")), sn.tensor(np.zeros(6, "f4"))
+        sn.export_kernel((z + 2).exp() * y, name="e", args={"y": y, "z": z}, sizes={"z": ["rows", "columns"]}, numbers=["shift"],
                              archs=[], out=str(self.folder))
         header = (self.folder / "e.h").read_text(encoding="utf-8")
         for word in ("rows", "columns", "shift"):
@@ -52,8 +52,8 @@ class Export(Case):
         np.testing.assert_allclose(out, np.exp(a + np.float32(1)) * b, rtol=1e-5)
 
     def test_several_together_and_options(self):
-        z = sinter.tensor([1.0, 2])
-        files = sinter.export_kernel([z + 1, z * 2], name="two", outputs=["more", "twice"], prefix="my_", format="header",
+        z = sn.tensor([1.0, 2])
+        files = sn.export_kernel([z + 1, z * 2], name="two", outputs=["more", "twice"], prefix="my_", format="header",
                                      extra=["json", "hpp", "cu", "dot"], archs=[])
         self.assertEqual(sorted(files), ["two.cu", "two.dot", "two.h", "two.hpp", "two.json"])
         for word in ("my_two_cpu", "more", "twice"):
@@ -61,50 +61,50 @@ class Export(Case):
         json.loads(files["two.json"])
 
     def test_dlpack_and_files_of_binaries(self):
-        files = sinter.export_kernel("x + 1", args="x: f32[n]", archs=[], dlpack=True)
+        files = sn.export_kernel("x + 1", args="x: f32[n]", archs=[], dlpack=True)
         self.assertIn("DLTensor", files["kernel.h"] + files["kernel.c"])
         try:
-            files = sinter.export_kernel("x + 1", args="x: f32[n]", archs=[90], format="fatbin", out=self.folder)
-        except sinter.DeviceError as error:
+            files = sn.export_kernel("x + 1", args="x: f32[n]", archs=[90], format="fatbin", out=self.folder)
+        except sn.DeviceError as error:
             self.assertIn("NVRTC", str(error))
         else:
             self.assertIsInstance(files["kernel.fatbin"], bytes)
             self.assertEqual((self.folder / "kernel.fatbin").read_bytes(), files["kernel.fatbin"])
 
     def test_the_same_bytes(self):
-        made = [sinter.export_kernel("softmax(x, -1)", args="x: f32[r, c]", archs=[]) for _ in range(2)]
+        made = [sn.export_kernel("softmax(x, -1)", args="x: f32[r, c]", archs=[]) for _ in range(2)]
         self.assertEqual(*made)
 
     def test_binaries(self):
         try:
-            files = sinter.export_kernel("x + 1", args="x: f32[n]", archs=[80, 90], extra=["json"])
-        except sinter.DeviceError as error:
+            files = sn.export_kernel("x + 1", args="x: f32[n]", archs=[80, 90], extra=["json"])
+        except sn.DeviceError as error:
             self.assertIn("NVRTC", str(error))
         else:
             self.assertIn("sm_90", files["kernel.json"])
 
     def test_what_is_rejected(self):
-        z, w = sinter.tensor([[1.0, 2], [3, 4]]), sinter.tensor([1.0])
+        z, w = sn.tensor([[1.0, 2], [3, 4]]), sn.tensor([1.0])
         for error, text, wrong in [
-                (sinter.Error, "product", lambda: sinter.export_kernel(z @ z, archs=[])),
-                (sinter.Error, "does not read", lambda: sinter.export_kernel(z + 1, args={"w": w}, archs=[])),
-                (sinter.Error, "does not name 'scal'.*did you mean 'scale'", lambda: sinter.export_kernel("scale + 1", args="scal: f32[n]", archs=[])),
-                (sinter.ParseError, "has no value", lambda: sinter.export_kernel("z + 1", archs=[])),
-                (sinter.ParseError, "", lambda: sinter.export_kernel("z + 1", args="z: f32[", archs=[])),
-                (sinter.Error, "declare the view itself as an argument", lambda: sinter.export_kernel("z.T + 1", args="z: f32[n, m]", archs=[])),
-                (sinter.Error, "format", lambda: sinter.export_kernel(z + 1, format="elf", archs=[])),
-                (sinter.Error, "extra", lambda: sinter.export_kernel(z + 1, extra=["exe"], archs=[])),
-                (sinter.Error, "", lambda: sinter.export_kernel(z + 1, name="not a name", archs=[])),
-                (sinter.Error, "", lambda: sinter.export_kernel([], archs=[])),
-                (sinter.Error, "args names", lambda: sinter.export_kernel("z + 1", args="z: f32[n]", sizes={"z": ["n"]}, archs=[])),
-                (sinter.Error, "", lambda: sinter.export_kernel(z + 1, archs=[], out="/proc/no/folder")),
-                (TypeError, "text", lambda: sinter.export_kernel(None, archs=[])),
-                (TypeError, "args", lambda: sinter.export_kernel(z + 1, args="z: f32[n]", archs=[])),
-                (TypeError, "", lambda: sinter.export_kernel(z + 1, archs=["90"])),
-                (TypeError, "", lambda: sinter.export_kernel(z + 1, archs=90)),
-                (TypeError, "", lambda: sinter.export_kernel(z + 1, out=3, archs=[])),
-                (TypeError, "list of str", lambda: sinter.export_kernel(z + 1, extra="cu", archs=[])),
-                (TypeError, "", lambda: sinter.export_kernel(z + 1, no_such_option=1))]:
+                (sn.Error, "product", lambda: sn.export_kernel(z @ z, archs=[])),
+                (sn.Error, "does not read", lambda: sn.export_kernel(z + 1, args={"w": w}, archs=[])),
+                (sn.Error, "does not name 'scal'.*did you mean 'scale'", lambda: sn.export_kernel("scale + 1", args="scal: f32[n]", archs=[])),
+                (sn.ParseError, "has no value", lambda: sn.export_kernel("z + 1", archs=[])),
+                (sn.ParseError, "", lambda: sn.export_kernel("z + 1", args="z: f32[", archs=[])),
+                (sn.Error, "declare the view itself as an argument", lambda: sn.export_kernel("z.T + 1", args="z: f32[n, m]", archs=[])),
+                (sn.Error, "format", lambda: sn.export_kernel(z + 1, format="elf", archs=[])),
+                (sn.Error, "extra", lambda: sn.export_kernel(z + 1, extra=["exe"], archs=[])),
+                (sn.Error, "", lambda: sn.export_kernel(z + 1, name="not a name", archs=[])),
+                (sn.Error, "", lambda: sn.export_kernel([], archs=[])),
+                (sn.Error, "args names", lambda: sn.export_kernel("z + 1", args="z: f32[n]", sizes={"z": ["n"]}, archs=[])),
+                (sn.Error, "", lambda: sn.export_kernel(z + 1, archs=[], out="/proc/no/folder")),
+                (TypeError, "text", lambda: sn.export_kernel(None, archs=[])),
+                (TypeError, "args", lambda: sn.export_kernel(z + 1, args="z: f32[n]", archs=[])),
+                (TypeError, "", lambda: sn.export_kernel(z + 1, archs=["90"])),
+                (TypeError, "", lambda: sn.export_kernel(z + 1, archs=90)),
+                (TypeError, "", lambda: sn.export_kernel(z + 1, out=3, archs=[])),
+                (TypeError, "list of str", lambda: sn.export_kernel(z + 1, extra="cu", archs=[])),
+                (TypeError, "", lambda: sn.export_kernel(z + 1, no_such_option=1))]:
             with self.subTest(text=text), self.assertRaisesRegex(error, text):
                 wrong()
 

@@ -10,7 +10,7 @@ import weakref
 
 import numpy as np
 
-import sinter
+import sinter_jit as sn
 from case import DEVICES, Case, main
 
 
@@ -29,22 +29,22 @@ def traced_bytes():
 class Leaks(Case):
     def everything(self):
         a = np.ones(1000, "f4")
-        x = sinter.from_numpy(a)
+        x = sn.from_numpy(a)
         e = (x + 2).exp() * x[::-1]
         e.numpy()
         np.from_dlpack(x)
-        sinter.from_dlpack(a)
-        sinter.asarray(memoryview(a))
+        sn.from_dlpack(a)
+        sn.asarray(memoryview(a))
         memoryview(x).release()
         x.__dlpack__(max_version=(1, 0))
-        sinter.parse("x * 2", x=x).eval()
-        sinter.tensor([[1, 2], [3.0, 4]]).tolist()
+        sn.parse("x * 2", x=x).eval()
+        sn.tensor([[1, 2], [3.0, 4]]).tolist()
         repr(x)
         e.explain()
         x[x > 0]
         x[0] = 1
-        for wrong in (lambda: x + np.zeros(2), lambda: x.sum(7), lambda: sinter.parse("x +", x=x), lambda: sinter.tensor([[1], 2]),
-                      lambda: sinter.asarray(np.zeros(2, object)), lambda: sinter.from_dlpack(3), lambda: x["a"],
+        for wrong in (lambda: x + np.zeros(2), lambda: x.sum(7), lambda: sn.parse("x +", x=x), lambda: sn.tensor([[1], 2]),
+                      lambda: sn.asarray(np.zeros(2, object)), lambda: sn.from_dlpack(3), lambda: x["a"],
                       lambda: x.expand(3, 3), lambda: memoryview(x).cast("B", (3, 3))):
             try:
                 wrong()
@@ -67,26 +67,26 @@ class Leaks(Case):
 
     def test_reference_counts(self):
         a = np.ones(10, "f4")
-        x = sinter.from_numpy(a)
-        counts = sys.getrefcount(a), sys.getrefcount(x), sys.getrefcount(sinter.float32), sys.getrefcount(None)
+        x = sn.from_numpy(a)
+        counts = sys.getrefcount(a), sys.getrefcount(x), sys.getrefcount(sn.float32), sys.getrefcount(None)
         for _ in range(1000):
             x + 1
-            x.to(sinter.float64)
+            x.to(sn.float64)
             x.sum(None)
             x == None  # noqa: E711
-            sinter.from_numpy(a)
-            sinter.evaluate(x, x)
+            sn.from_numpy(a)
+            sn.evaluate(x, x)
             x.numpy()
         gc.collect()
-        now = sys.getrefcount(a), sys.getrefcount(x), sys.getrefcount(sinter.float32), sys.getrefcount(None)
+        now = sys.getrefcount(a), sys.getrefcount(x), sys.getrefcount(sn.float32), sys.getrefcount(None)
         for had, has in zip(counts, now):
             self.assertLess(abs(has - had), 500)
 
     def test_large_arrays_go_at_once(self):
         start = resident_bytes()
         for _ in range(50):
-            x = sinter.from_numpy(np.ones(4 << 20, "f4"))
-            sinter.evaluate(x[:10] + 1)
+            x = sn.from_numpy(np.ones(4 << 20, "f4"))
+            sn.evaluate(x[:10] + 1)
         del x
         self.assertLess(resident_bytes() - start, 100 << 20)
 
@@ -111,20 +111,20 @@ class Threads(Case):
 
     def test_many_threads(self):
         for device in DEVICES:
-            shared = sinter.tensor(self.array((1000,), "float32"), device=device)
+            shared = sn.tensor(self.array((1000,), "float32"), device=device)
             expected = shared.to("cpu").numpy()
 
             def work(i):
                 for n in range(20):
                     np.testing.assert_allclose((shared * (i + n)).to("cpu").numpy(), expected * np.float32(i + n), rtol=1e-6)
                     a = np.full(100, i, "f4")
-                    e = sinter.from_numpy(a).to(device) + shared[:100]
+                    e = sn.from_numpy(a).to(device) + shared[:100]
                     del a
                     np.testing.assert_allclose(np.asarray(e.to("cpu")), i + expected[:100], rtol=1e-6)
             self.in_threads(work)
 
     def test_others_run_while_one_computes(self):
-        x = sinter.tensor(np.ones((2000, 2000), "f4"))
+        x = sn.tensor(np.ones((2000, 2000), "f4"))
         turns, done = [0], threading.Event()
 
         def count():
@@ -147,7 +147,7 @@ class Threads(Case):
         def work(_):
             a = np.ones(5, "f4")
             gone.append(weakref.ref(a))
-            e = sinter.from_numpy(a)
+            e = sn.from_numpy(a)
             del a
             for _ in range(17000):
                 e = e + 1
@@ -167,22 +167,22 @@ class Ends(Case):
         return done.stdout
 
     def test_the_interpreter_ends_with_tensors_alive(self):
-        self.python("import numpy as np, sinter\n"
-                    "x = sinter.from_numpy(np.ones(10, 'f4')); e = x + 1; a = e.numpy(); v = memoryview(x); c = x.__dlpack__()\n"
+        self.python("import numpy as np, sinter_jit as sn\n"
+                    "x = sn.from_numpy(np.ones(10, 'f4')); e = x + 1; a = e.numpy(); v = memoryview(x); c = x.__dlpack__()\n"
                     "class Keeps: pass\nk = Keeps(); k.k = k; k.x = x; k.e = e\n")
 
     def test_the_interpreter_ends_while_a_thread_computes(self):
         self.python("import threading, numpy as np, sinter\n"
-                    "x = sinter.from_numpy(np.ones(100000, 'f4'))\n"
+                    "x = sn.from_numpy(np.ones(100000, 'f4'))\n"
                     "def work():\n    while True: (x.exp() + 1).eval()\n"
                     "threading.Thread(target=work, daemon=True).start()\n"
                     "(x + 1).eval()\n")
 
     def test_without_numpy(self):
         self.assertEqual(self.python("import sys\nsys.modules['numpy'] = None\nimport sinter\n"
-                                     "print(sinter.tensor([1.0, 2]) * 2)\nprint((sinter.tensor([1.0, 2]) * 2).tolist())\n"
-                                     "try: sinter.tensor(1).numpy()\nexcept ImportError: print('none')\n"),
-                         "<sinter.Expression float32 (2,) on cpu, not evaluated>\n[2.0, 4.0]\nnone\n")
+                                     "print(sn.tensor([1.0, 2]) * 2)\nprint((sn.tensor([1.0, 2]) * 2).tolist())\n"
+                                     "try: sn.tensor(1).numpy()\nexcept ImportError: print('none')\n"),
+                         "<sinter_jit.Expression float32 (2,) on cpu, not evaluated>\n[2.0, 4.0]\nnone\n")
 
 
 if __name__ == "__main__":

@@ -7,17 +7,17 @@ import sys
 import unittest
 
 import numpy
-import sinter
+import sinter_jit as sn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import browser  # noqa: E402
 
 FAKE = """
 import numpy
-import sinter
-x = sinter.tensor(numpy.ones((1000, 1000), "float32")).to("cuda:0")
+import sinter_jit as sn
+x = sn.tensor(numpy.ones((1000, 1000), "float32")).to("cuda:0")
 y = x.cos().cos().cos().cos().cos().cos().cos().cos().cos().cos().cos().cos().cos().cos()
-print((sinter.softmax(sinter.matmul(x.sigmoid().exp(), x), -1) + x.sigmoid() + sinter.sum(y, 0)).explain_html())
+print((sn.softmax(sn.matmul(x.sigmoid().exp(), x), -1) + x.sigmoid() + sn.sum(y, 0)).explain_html())
 """
 
 # What is wrong, as a list. Lines may pass under texts; texts must not overlap, and only scrolling areas may be wider
@@ -63,9 +63,9 @@ def on_fake_gpu():
 
 
 def pages():
-    x = sinter.tensor(numpy.ones((40, 60), "float32"))
+    x = sn.tensor(numpy.ones((40, 60), "float32"))
     yield "one kernel", ((x + 2).exp() * x).explain_html()
-    yield "several kernels", (sinter.matmul(x.sigmoid().exp(), x.t()).sum(0) + x.sigmoid().sum(1)).explain_html()
+    yield "several kernels", (sn.matmul(x.sigmoid().exp(), x.t()).sum(0) + x.sigmoid().sum(1)).explain_html()
     long = x
     for _ in range(700):
         long = long.sin() + 1
@@ -94,8 +94,8 @@ class Browser(unittest.TestCase):
 
 class Page(unittest.TestCase):
     def test_has_the_names_of_a_text(self):
-        z = sinter.tensor([1.0, 2.0, 3.0])
-        text = sinter.parse("exp(z + 2) * length", z=z, length=sinter.tensor([1.0, 2.0, 3.0])).explain_html()
+        z = sn.tensor([1.0, 2.0, 3.0])
+        text = sn.parse("exp(z + 2) * length", z=z, length=sn.tensor([1.0, 2.0, 3.0])).explain_html()
         self.assertIn("length: float32 (3,), contiguous", text)
         self.assertTrue(text.startswith("<!DOCTYPE html>"))
         self.assertIn("__global__", text)

@@ -11,15 +11,15 @@ import subprocess
 import sys
 import tempfile
 
-import sinter
+import sinter_jit as sn
 import typed_program
 from case import Case, main
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-STUB = pathlib.Path(sinter.__file__).with_name("__init__.pyi")
+STUB = pathlib.Path(sn.__file__).with_name("__init__.pyi")
 TREE = ast.parse(STUB.read_text(encoding="utf-8"))
 CLASSES = {node.name: node for node in TREE.body if isinstance(node, ast.ClassDef)}
-OPERATIONS = {name for name, *_ in sinter._core._operations()}
+OPERATIONS = {name for name, *_ in sn._core._operations()}
 
 
 def names_of(body):
@@ -45,19 +45,19 @@ def with_mypy():
 
 class Stub(Case):
     def test_names_of_the_module(self):
-        there = {name for name in dir(sinter) if not name.startswith("_")} | {"__version__", "__all__"}
+        there = {name for name in dir(sn) if not name.startswith("_")} | {"__version__", "__all__"}
         self.assertEqual(set(names_of(TREE.body)), there)
 
     def test_a_star_hides_nothing_of_pythons(self):
         names = {}
-        exec("from sinter import *", names)
+        exec("from sinter_jit import *", names)
         self.assertIn("softmax", names)
         self.assertEqual([n for n in names if hasattr(builtins, n) and not n.startswith("_")], [])
 
     def test_names_of_the_classes(self):
         inherited = set(dir(object)) | {"__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__array_ufunc__", "__reduce__"}
         for name in ("Operand", "Tensor", "Expression", "dtype", "device"):
-            there = set(vars(getattr(sinter, name)))
+            there = set(vars(getattr(sn, name)))
             there = {n for n in there if n not in inherited and not n.startswith("_pybind11")} | ({"__init__"} & set(names_of(CLASSES[name].body)))
             with self.subTest(name=name):
                 hinted = set(names_of(CLASSES[name].body)) - {"__hash__", "__buffer__"}  # object's, and one that Python has since 3.12
@@ -68,14 +68,14 @@ class Stub(Case):
     def test_parameters_of_operations(self):
         functions = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
         methods = {node.name: node for node in CLASSES["Operand"].body if isinstance(node, ast.FunctionDef)}
-        for name, *_ in sinter._core._operations():
-            self.assertEqual(parameters_of(functions[name]), list(inspect.signature(getattr(sinter, name)).parameters))
-            self.assertEqual(parameters_of(methods[name]), list(inspect.signature(getattr(sinter.Operand, name)).parameters))
+        for name, *_ in sn._core._operations():
+            self.assertEqual(parameters_of(functions[name]), list(inspect.signature(getattr(sn, name)).parameters))
+            self.assertEqual(parameters_of(methods[name]), list(inspect.signature(getattr(sn.Operand, name)).parameters))
 
     def test_parameters_of_the_rest(self):
         """As in pybind11's docstrings."""
         checked = 0
-        for where, body in [(sinter, TREE.body), (sinter.Operand, CLASSES["Operand"].body), (sinter.Tensor, CLASSES["Tensor"].body)]:
+        for where, body in [(sn, TREE.body), (sn.Operand, CLASSES["Operand"].body), (sn.Tensor, CLASSES["Tensor"].body)]:
             for node in body:
                 doc = getattr(getattr(where, getattr(node, "name", ""), None), "__doc__", None)
                 if not isinstance(node, ast.FunctionDef) or node.name in OPERATIONS or node.name.startswith("__") or not doc:
@@ -105,7 +105,7 @@ class Stub(Case):
         self.assertTrue(STUB.with_name("py.typed").exists())
 
     def test_numbers_are_operands_where_they_are_hinted(self):
-        x = sinter.tensor([[1.0, 2.0]])
+        x = sn.tensor([[1.0, 2.0]])
         values = {"_Value": x, "Operand": x, "_Axes": 0, "int": 0, "int | Sequence[int]": 2, "Sequence[int]": [2]}
         for node in TREE.body:
             if not isinstance(node, ast.FunctionDef) or node.name not in OPERATIONS:
@@ -119,8 +119,8 @@ class Stub(Case):
                 positional = [given.pop(r) for r in required] + ([2] if node.args.vararg else [])
                 refusal = ""
                 try:
-                    getattr(sinter, node.name)(*positional, **given)
-                except (sinter.Error, TypeError) as error:
+                    getattr(sn, node.name)(*positional, **given)
+                except (sn.Error, TypeError) as error:
                     refusal = str(error)
                 with self.subTest(name=node.name, parameter=name, refusal=refusal):
                     self.assertEqual("tensor" in refusal and "but got a number" in refusal, kind == "Operand")

@@ -1,7 +1,7 @@
 """Tensor expressions, each fused into one kernel.
 
-    import numpy as np, sinter
-    z = sinter.from_numpy(np.linspace(0, 1, 5, dtype=np.float32))
+    import numpy as np, sinter_jit as sn
+    z = sn.from_numpy(np.linspace(0, 1, 5, dtype=np.float32))
     e = (z + 2).exp() * z        # an Expression: nothing runs yet
     e.numpy()                    # one kernel
 
@@ -17,5 +17,5 @@ from . import _operations
 
 _operations.add_to(globals(), Operand)
 
-# Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter import *`.
+# Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter_jit import *`.
 __all__ = [name for name in globals() if not name.startswith("_") and not hasattr(_builtins, name)]

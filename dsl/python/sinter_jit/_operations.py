@@ -24,7 +24,7 @@ def _signature(parameters):
 def _named(function, name, qualified_name, parameters, doc):
     function.__name__ = name
     function.__qualname__ = qualified_name
-    function.__module__ = "sinter"
+    function.__module__ = "sinter_jit"
     function.__doc__ = doc
     function.__signature__ = _signature(parameters)
     return function
