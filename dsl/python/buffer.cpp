@@ -60,13 +60,13 @@ dlpack::DataType type_of(const Py_buffer& view) {
 }
 
 /// Throws Python's current exception; DTypeError for arrays without a buffer.
-std::unique_ptr<ImportedBuffer> get_buffer(py::handle object) {
+std::unique_ptr<ImportedBuffer> get_buffer(nb::handle object) {
   auto held = std::make_unique<ImportedBuffer>();
   if (PyObject_GetBuffer(object.ptr(), &held->view, PyBUF_FULL_RO) == 0) return held;
-  py::error_already_set error;
+  nb::python_error error;
   if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_BufferError)) throw error;
   throw DTypeError(fmt::format("asarray: the elements of {} are not available as a buffer: {}", describe(object),
-                               py::str(error.value()).cast<std::string>()));
+                               string_from(nb::str(error.value()))));
 }
 
 bool has_element_strides(const Py_buffer& view) {
@@ -106,7 +106,7 @@ void make_dense(ImportedBuffer& held, std::optional<bool> copy) {
     throw Error(
         "asarray: the elements are not aligned to their size, so they must be copied: omit copy, or set it to True");
   held.dense.resize(static_cast<std::size_t>(held.view.len));
-  if (PyBuffer_ToContiguous(held.dense.data(), &held.view, held.view.len, 'C') != 0) throw py::error_already_set();
+  if (PyBuffer_ToContiguous(held.dense.data(), &held.view, held.view.len, 'C') != 0) nb::raise_python_error();
   held.managed.dl_tensor.data = held.dense.data();
   held.managed.dl_tensor.strides = nullptr;
   held.managed.flags = 0;
@@ -179,7 +179,7 @@ int fill_buffer(PyObject* self, const TensorImpl& t, Py_buffer* view, int flags)
 int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   try {
-    return fill_buffer(self, *py::handle(self).cast<const TensorObject&>().tensor, view, flags);
+    return fill_buffer(self, *nb::inst_ptr<TensorObject>(self)->tensor, view, flags);
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_BufferError, e.what());
     return -1;
@@ -188,32 +188,32 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 void release_tensor_buffer(PyObject*, Py_buffer* view) { delete static_cast<BufferLayout*>(view->internal); }
 
-py::object numpy_of(const py::object& self) {
-  const auto& operand = self.cast<const Operand&>();
+nb::object numpy_of(const nb::object& self) {
+  const auto& operand = nb::cast<const Operand&>(self);
   const TensorRef t = without_gil([&] { return operand.evaluated(); });
   if (const char* why = obstacle(*t, PyBUF_FULL)) {
     if (t->device.is_cpu()) throw DTypeError(fmt::format("numpy: {}", why));
     throw DeviceError(
         fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t), "copy it with x.to(\"cpu\").numpy()"));
   }
-  const py::object tensor = py::isinstance<TensorObject>(self) ? self : py::cast(object_of(t));
-  return py::module_::import("numpy").attr("asarray")(tensor);
+  const nb::object tensor = nb::isinstance<TensorObject>(self) ? self : nb::cast(object_of(t));
+  return nb::module_::import_("numpy").attr("asarray")(tensor);
 }
 
-py::object array_of(const py::object& self, const py::object& dtype, const py::object& copy) {
-  const py::object array = numpy_of(self);
-  const bool must_copy = !copy.is_none() && copy.cast<bool>();
+nb::object array_of(const nb::object& self, const nb::object& dtype, const nb::object& copy) {
+  const nb::object array = numpy_of(self);
+  const bool must_copy = flag_from(copy) == true;
   if (dtype.is_none()) return must_copy ? array.attr("copy")() : array;
-  const py::object wanted = py::module_::import("numpy").attr("dtype")(dtype);
-  const bool is_other = !py::object(array.attr("dtype")).equal(wanted);
+  const nb::object wanted = nb::module_::import_("numpy").attr("dtype")(dtype);
+  const bool is_other = !nb::object(array.attr("dtype")).equal(wanted);
   if (is_other && !copy.is_none() && !must_copy)
-    throw py::value_error("another dtype requires a copy: omit copy, or set it to True");
-  return array.attr("astype")(dtype, py::arg("copy") = must_copy);
+    throw nb::value_error("another dtype requires a copy: omit copy, or set it to True");
+  return array.attr("astype")(dtype, nb::arg("copy") = must_copy);
 }
 
 }  // namespace
 
-TensorRef tensor_of_buffer(py::handle object, std::optional<bool> copy) {
+TensorRef tensor_of_buffer(nb::handle object, std::optional<bool> copy) {
   std::unique_ptr<ImportedBuffer> held = get_buffer(object);
   describe_memory(*held);
   if (!has_element_strides(held->view)) make_dense(*held, copy);
@@ -224,20 +224,19 @@ TensorRef tensor_of_buffer(py::handle object, std::optional<bool> copy) {
   return tensor;
 }
 
-void add_buffers(py::module_&, py::class_<TensorObject, Operand>& tensor) {
-  auto* const type = reinterpret_cast<PyHeapTypeObject*>(tensor.ptr());
-  type->as_buffer.bf_getbuffer = get_tensor_buffer;
-  type->as_buffer.bf_releasebuffer = release_tensor_buffer;
-  type->ht_type.tp_as_buffer = &type->as_buffer;
-  PyType_Modified(&type->ht_type);
-  const py::handle operand = py::type::of<Operand>();
-  const auto method = [&](const char* name, auto f, const char* doc, const auto&... extra) {
-    operand.attr(name) = py::cpp_function(f, py::name(name), py::is_method(operand), doc, extra...);
-  };
-  method(
-      "numpy", numpy_of,
-      "The elements as a NumPy array over the same memory; an expression is evaluated. On a GPU: x.to(\"cpu\") first.");
-  method("__array__", array_of, "", py::arg("dtype") = py::none(), py::arg("copy") = py::none());
+PyType_Slot* buffer_slots() {
+  static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_tensor_buffer)},
+                                {Py_bf_releasebuffer, reinterpret_cast<void*>(release_tensor_buffer)},
+                                {0, nullptr}};
+  return slots;
+}
+
+void add_arrays(nb::class_<Operand>& operand) {
+  operand
+      .def("numpy", numpy_of,
+           "The elements as a NumPy array over the same memory; an expression is evaluated. On a GPU: x.to(\"cpu\") "
+           "first.")
+      .def("__array__", array_of, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none());
 }
 
 }  // namespace sinter::python

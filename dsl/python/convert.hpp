@@ -8,38 +8,40 @@
 namespace sinter::python {
 
 /// "an object of numpy.ndarray".
-std::string describe(py::handle object);
+std::string describe(nb::handle object);
 [[noreturn]] void throw_type_error(const std::string& what);
 
 /// np.float32(2): operands accept NumPy scalars like Python numbers.
-bool is_numpy_scalar(py::handle object);
+bool is_numpy_scalar(nb::handle object);
 /// The NumPy scalars that are numbers or bools, unlike np.datetime64.
-bool is_numpy_number(py::handle object);
+bool is_numpy_number(nb::handle object);
 /// True, False, np.True_ and np.False_, which are not valid positions.
-bool is_bool(py::handle object);
+bool is_bool(nb::handle object);
 /// A Python or NumPy number; nullopt for other objects. Throws OverflowError beyond 64 bits.
-std::optional<TextNumber> number_from(py::handle object);
+std::optional<TextNumber> number_from(nb::handle object);
 /// A tensor, an expression, a number, a tuple or list of these, or None.
-TextValue value_from(std::string_view function, py::handle object);
+TextValue value_from(std::string_view function, nb::handle object);
 /// A dtype: sinter_jit.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
-DType dtype_from(py::handle object);
+DType dtype_from(nb::handle object);
 /// As dtype_from; nullopt for None.
-std::optional<DType> optional_dtype_from(py::handle object);
+std::optional<DType> optional_dtype_from(nb::handle object);
 /// "cuda:0", sinter_jit.device("cuda:0"), or the number of a GPU.
-Device device_from(py::handle object);
+Device device_from(nb::handle object);
 /// The CPU for None.
-Device optional_device_from(py::handle object);
+Device optional_device_from(nb::handle object);
 /// True or False; nullopt for None.
-std::optional<bool> flag_from(py::handle object);
-std::int64_t integer_from(std::string_view function, py::handle object);
+std::optional<bool> flag_from(nb::handle object);
+std::int64_t integer_from(std::string_view function, nb::handle object);
+/// The text of a Python str.
+std::string string_from(nb::handle text);
 
-py::tuple tuple_of(const Shape& shape);
+nb::tuple tuple_of(const Shape& shape);
 /// Nested lists and numbers as a tensor.
-TensorRef tensor_of_numbers(py::handle data, std::optional<DType> dtype, Device device);
+TensorRef tensor_of_numbers(nb::handle data, std::optional<DType> dtype, Device device);
 /// A tensor over the memory of an object with the buffer protocol; a copy if that is read-only or has a layout that
 /// Sinter does not support. Throws Error if a copy is necessary but `copy` is false.
-TensorRef tensor_of_buffer(py::handle object, std::optional<bool> copy);
+TensorRef tensor_of_buffer(nb::handle object, std::optional<bool> copy);
 /// From an object with __dlpack__, or from its capsule.
-TensorRef tensor_of_dlpack(py::handle object, std::optional<bool> copy);
+TensorRef tensor_of_dlpack(nb::handle object, std::optional<bool> copy);
 
 }  // namespace sinter::python

@@ -7,9 +7,9 @@
 namespace sinter::python {
 namespace {
 
-py::dict stats() {
+nb::dict stats() {
   const JitStats s = jit_stats();
-  py::dict d;
+  nb::dict d;
   d["compiles"] = s.compiles;
   d["disk_hits"] = s.disk_hits;
   d["memory_hits"] = s.memory_hits;
@@ -23,18 +23,18 @@ py::dict stats() {
   return d;
 }
 
-void wait(const py::object& device) {
+void wait(const nb::object& device) {
   if (device.is_none()) return without_gil([] { synchronize(); });
   const Device on = device_from(device);
   without_gil([&] { synchronize(on); });
 }
 
-void add_devices(py::module_& m) {
+void add_devices(nb::module_& m) {
   m.def("device_count", [] { return without_gil([] { return device_count(); }); }, "Number of GPUs, real or virtual.");
   m.def(
-      "device_name", [](int index) { return without_gil([&] { return device_name(index); }); }, py::arg("index") = 0,
+      "device_name", [](int index) { return without_gil([&] { return device_name(index); }); }, nb::arg("index") = 0,
       "The driver's name of a GPU.");
-  m.def("synchronize", wait, py::arg("device") = py::none(),
+  m.def("synchronize", wait, nb::arg("device") = nb::none(),
         "Waits until a device, or all devices, have finished their work.");
   m.def("jit_stats", stats, "Counters of this process: what was compiled and run, and the memory in use. A dict.");
   m.def(
@@ -45,8 +45,9 @@ void add_devices(py::module_& m) {
 }  // namespace
 }  // namespace sinter::python
 
-PYBIND11_MODULE(_core, m) {
+NB_MODULE(_core, m) {
   using namespace sinter::python;
+  nb::set_leak_warnings(false);  // objects may live until the process ends
   m.attr("__version__") = SINTER_VERSION;
   add_errors(m);
   add_types(m);

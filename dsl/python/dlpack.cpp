@@ -30,19 +30,19 @@ void destroy_capsule(PyObject* capsule) {
 }
 
 template <class M>
-py::object capsule_of(M* managed) {
+nb::object capsule_of(M* managed) {
   PyObject* const capsule = PyCapsule_New(managed, Names<M>::fresh, destroy_capsule<M>);
   if (!capsule) {
     managed->deleter(managed);
-    throw py::error_already_set();
+    nb::raise_python_error();
   }
-  return py::reinterpret_steal<py::object>(capsule);
+  return nb::steal(capsule);
 }
 
 bool is_real_gpu(Device device) { return device.is_cuda() && !runtime::gpus_are_virtual(); }
 
 /// The consumer's stream, numbered as in the array API standard. Without one the host waits.
-std::optional<Stream> stream_from(const py::object& stream, Device device) {
+std::optional<Stream> stream_from(const nb::object& stream, Device device) {
   if (!device.is_cuda()) {
     if (stream.is_none()) return {};
     throw DeviceError(
@@ -57,13 +57,13 @@ std::optional<Stream> stream_from(const py::object& stream, Device device) {
   return Stream::from_native(number == legacy_default ? nullptr : reinterpret_cast<void*>(number), device);
 }
 
-py::tuple device_tuple(const TensorImpl& t) {
+nb::tuple device_tuple(const TensorImpl& t) {
   const dlpack::Device d = detail::dlpack_device(t);
-  return py::make_tuple(static_cast<int>(d.device_type), d.device_id);
+  return nb::make_tuple(static_cast<int>(d.device_type), d.device_id);
 }
 
 /// For an expression, the device of its result.
-py::tuple dlpack_device(const Operand& x) {
+nb::tuple dlpack_device(const Operand& x) {
   if (const auto* t = dynamic_cast<const TensorObject*>(&x)) return device_tuple(*t->tensor);
   return device_tuple(*runtime::empty({0}, x.dtype(), x.device()));
 }
@@ -75,18 +75,18 @@ bool has_negative_strides(const TensorImpl& t) {
   return false;
 }
 
-bool wants_version_1(const py::object& max_version) {
+bool wants_version_1(const nb::object& max_version) {
   if (max_version.is_none()) return false;
-  return integer_from("__dlpack__", py::tuple(max_version)[0]) >= 1;
+  return integer_from("__dlpack__", max_version[0]) >= 1;
 }
 
-py::object to_dlpack(const Operand& x, const py::object& stream, const py::object& max_version,
-                     const py::object& dl_device, const py::object& copy) {
+nb::object to_dlpack(const Operand& x, const nb::object& stream, const nb::object& max_version,
+                     const nb::object& dl_device, const nb::object& copy) {
   TensorRef t = without_gil([&] { return x.evaluated(); });
   const std::optional<bool> wanted = flag_from(copy);
   bool copied = false;
-  if (!dl_device.is_none() && !device_tuple(*t).equal(py::tuple(dl_device))) {
-    if (!py::make_tuple(1, 0).equal(py::tuple(dl_device)))
+  if (!dl_device.is_none() && !device_tuple(*t).equal(nb::tuple(dl_device))) {
+    if (!nb::make_tuple(1, 0).equal(nb::tuple(dl_device)))
       throw DeviceError(fmt::format("__dlpack__: the tensor is {}, and can only be copied to (1, 0), the CPU",
                                     runtime::describe(*t)));
     if (wanted == false)
@@ -97,10 +97,11 @@ py::object to_dlpack(const Operand& x, const py::object& stream, const py::objec
   DLPackExport options{.stream = stream_from(stream, t->device)};
   const bool flipped = has_negative_strides(*t);
   if (flipped && wanted == false)
-    throw py::buffer_error(
+    throw nb::buffer_error(
         fmt::format("__dlpack__: the tensor {} has strides {}, but libraries such as PyTorch do not take negative "
                     "strides: it must be copied. Omit copy, or set it to True",
-                    runtime::describe(*t), to_string(t->strides)));
+                    runtime::describe(*t), to_string(t->strides))
+            .c_str());
   options.copy = flipped || (!copied && wanted == true);
   const bool versioned = wants_version_1(max_version);
   TensorRef source = without_gil([&] { return detail::dlpack_source(*t, options); });
@@ -116,16 +117,16 @@ void release(void* managed) {
 }
 
 template <class M>
-TensorRef take(py::handle capsule, const DLPackImport& options) {
+TensorRef take(nb::handle capsule, const DLPackImport& options) {
   auto* const managed = static_cast<M*>(PyCapsule_GetPointer(capsule.ptr(), Names<M>::fresh));
   auto importer = without_gil([&] { return std::make_unique<detail::DLPackImporter>(managed, options); });
   const TensorRef tensor = importer->tensor();
-  if (PyCapsule_SetName(capsule.ptr(), Names<M>::used) != 0) throw py::error_already_set();
+  if (PyCapsule_SetName(capsule.ptr(), Names<M>::used) != 0) nb::raise_python_error();
   importer->take(managed, release<M>);
   return tensor;
 }
 
-TensorRef take_capsule(py::handle capsule, const DLPackImport& options) {
+TensorRef take_capsule(nb::handle capsule, const DLPackImport& options) {
   if (PyCapsule_IsValid(capsule.ptr(), Names<dlpack::ManagedTensorVersioned>::fresh))
     return take<dlpack::ManagedTensorVersioned>(capsule, options);
   if (PyCapsule_IsValid(capsule.ptr(), Names<dlpack::ManagedTensor>::fresh))
@@ -138,13 +139,13 @@ TensorRef take_capsule(py::handle capsule, const DLPackImport& options) {
 }
 
 /// From new producers or old ones.
-py::object capsule_from(py::handle producer, const py::object& stream) {
-  py::dict arguments;
+nb::object capsule_from(nb::handle producer, const nb::object& stream) {
+  nb::dict arguments;
   if (!stream.is_none()) arguments["stream"] = stream;
-  const py::object method = producer.attr("__dlpack__");
+  const nb::object method = producer.attr("__dlpack__");
   try {
-    return method(**arguments, py::arg("max_version") = py::make_tuple(dlpack::version.major, dlpack::version.minor));
-  } catch (py::error_already_set& e) {
+    return method(**arguments, nb::arg("max_version") = nb::make_tuple(dlpack::version.major, dlpack::version.minor));
+  } catch (const nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;
   }
   return method(**arguments);
@@ -152,35 +153,35 @@ py::object capsule_from(py::handle producer, const py::object& stream) {
 
 }  // namespace
 
-TensorRef tensor_of_dlpack(py::handle object, std::optional<bool> copy) {
+TensorRef tensor_of_dlpack(nb::handle object, std::optional<bool> copy) {
   DLPackImport options{.copy = copy};
   if (PyCapsule_CheckExact(object.ptr())) return take_capsule(object, options);
-  if (!py::hasattr(object, "__dlpack__"))
+  if (!nb::hasattr(object, "__dlpack__"))
     throw_type_error(fmt::format("from_dlpack takes an object that has __dlpack__, but got {}", describe(object)));
-  py::object stream = py::none();
-  if (py::hasattr(object, "__dlpack_device__")) {
-    const py::tuple on(object.attr("__dlpack_device__")());
+  nb::object stream = nb::none();
+  if (nb::hasattr(object, "__dlpack_device__")) {
+    const nb::object on = object.attr("__dlpack_device__")();
     const auto type = static_cast<dlpack::DeviceType>(integer_from("from_dlpack", on[0]));
     if (type == dlpack::DeviceType::Cuda || type == dlpack::DeviceType::CudaManaged) {
       const Device device = detail::device_from({type, static_cast<std::int32_t>(integer_from("from_dlpack", on[1]))});
-      stream = py::int_(1);  // orders the producer's work before CUDA's default stream's, and that before ours
+      stream = nb::int_(1);  // orders the producer's work before CUDA's default stream's, and that before ours
       options.stream = Stream::from_native(nullptr, device);
     }
   }
-  const py::object capsule = capsule_from(object, stream);
+  const nb::object capsule = capsule_from(object, stream);
   if (!PyCapsule_CheckExact(capsule.ptr()))
     throw_type_error(fmt::format("from_dlpack: __dlpack__ returned {}, not a capsule", describe(capsule)));
   return take_capsule(capsule, options);
 }
 
-void add_dlpack(py::module_& m, py::class_<Operand>& operand) {
+void add_dlpack(nb::module_& m, nb::class_<Operand>& operand) {
   operand.def("__dlpack_device__", dlpack_device)
-      .def("__dlpack__", to_dlpack, py::kw_only(), py::arg("stream") = py::none(), py::arg("max_version") = py::none(),
-           py::arg("dl_device") = py::none(), py::arg("copy") = py::none());
+      .def("__dlpack__", to_dlpack, nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
+           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none());
   m.def(
       "from_dlpack",
-      [](const py::object& x, const py::object& copy) { return object_of(tensor_of_dlpack(x, flag_from(copy))); },
-      py::arg("x"), py::pos_only(), py::kw_only(), py::arg("copy") = py::none(),
+      [](const nb::object& x, const nb::object& copy) { return object_of(tensor_of_dlpack(x, flag_from(copy))); },
+      nb::arg("x").none(), nb::kw_only(), nb::arg("copy") = nb::none(),
       "A tensor over the memory of an object that has `__dlpack__`, such as arrays of PyTorch, JAX, CuPy and NumPy.");
 }
 

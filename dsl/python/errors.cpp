@@ -11,12 +11,13 @@ struct Errors {
 };
 Errors errors;
 
-PyObject* make(py::module_& m, const char* name, const char* doc, PyObject* first, PyObject* second = nullptr) {
-  const py::tuple bases =
-      second ? py::make_tuple(py::handle(first), py::handle(second)) : py::make_tuple(py::handle(first));
-  PyObject* const type = PyErr_NewExceptionWithDoc((std::string("sinter_jit.") + name).c_str(), doc, bases.ptr(), nullptr);
-  if (!type) throw py::error_already_set();
-  m.add_object(name, type);  // borrows the reference
+PyObject* make(nb::module_& m, const char* name, const char* doc, PyObject* first, PyObject* second = nullptr) {
+  const nb::tuple bases =
+      second ? nb::make_tuple(nb::handle(first), nb::handle(second)) : nb::make_tuple(nb::handle(first));
+  PyObject* const type =
+      PyErr_NewExceptionWithDoc((std::string("sinter_jit.") + name).c_str(), doc, bases.ptr(), nullptr);
+  if (!type) nb::raise_python_error();
+  m.attr(name) = nb::handle(type);
   return type;
 }
 
@@ -29,25 +30,25 @@ void set(PyObject* type, const std::exception& e) {
 }
 
 /// Texts of compilers and users may not be valid UTF-8.
-py::object text_of(std::string_view text) {
+nb::object text_of(std::string_view text) {
   PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
-  if (!decoded) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(decoded);
+  if (!decoded) nb::raise_python_error();
+  return nb::steal(decoded);
 }
 
 /// With additional facts as attributes.
 template <class... Fact>
 void set_with(PyObject* type, const std::exception& e, const Fact&... fact) {
-  const py::object error = py::handle(type)(text_of(e.what()));
-  (error.attr(fact.first).operator=(fact.second), ...);
+  const nb::object error = nb::handle(type)(text_of(e.what()));
+  (nb::setattr(error, fact.first, fact.second), ...);
   PyErr_SetObject(type, error.ptr());
 }
 
-void translate(std::exception_ptr thrown) {
+void translate(const std::exception_ptr& thrown, void*) {
   try {
-    if (thrown) std::rethrow_exception(std::move(thrown));
+    std::rethrow_exception(thrown);
   } catch (const ParseError& e) {
-    set_with(errors.parse, e, std::pair("position", py::int_(e.position())));
+    set_with(errors.parse, e, std::pair("position", nb::int_(e.position())));
   } catch (const CompileError& e) {
     set_with(errors.compile, e, std::pair("log", text_of(e.log())), std::pair("source", text_of(e.source())));
   } catch (const DeviceError& e) {
@@ -71,7 +72,7 @@ void translate(std::exception_ptr thrown) {
 
 }  // namespace
 
-void add_errors(py::module_& m) {
+void add_errors(nb::module_& m) {
   errors.base = make(m, "Error", "Base of everything that Sinter raises.", PyExc_RuntimeError);
   const auto derived = [&](const char* name, const char* doc, PyObject* builtin = nullptr) {
     return make(m, name, doc, errors.base, builtin);
@@ -89,7 +90,7 @@ void add_errors(py::module_& m) {
   errors.compile = derived("CompileError", "The kernel compiler rejected a source; has `log` and `source`.");
   errors.parse = derived("ParseError", "A text that is not a valid expression; has the `position` of the error.",
                          PyExc_ValueError);
-  py::register_exception_translator(translate);
+  nb::register_exception_translator(translate);
 }
 
 }  // namespace sinter::python

@@ -12,17 +12,17 @@
 namespace sinter::python {
 namespace {
 
-std::string text_from(const char* what, py::handle object) {
-  if (py::isinstance<py::str>(object)) return object.cast<std::string>();
+std::string text_from(const char* what, nb::handle object) {
+  if (nb::isinstance<nb::str>(object)) return string_from(object);
   throw_type_error(fmt::format("export_kernel: {} must be a str, but got {}", what, describe(object)));
 }
 
-std::vector<std::string> texts_from(const char* what, const py::object& list) {
+std::vector<std::string> texts_from(const char* what, const nb::object& list) {
   if (list.is_none()) return {};
-  if (py::isinstance<py::str>(list))
+  if (nb::isinstance<nb::str>(list))
     throw_type_error(fmt::format("export_kernel: {} must be a list of str, not a str", what));
   std::vector<std::string> texts;
-  for (const py::handle item : py::iter(list)) texts.push_back(text_from(what, item));
+  for (const nb::handle item : nb::iter(list)) texts.push_back(text_from(what, item));
   return texts;
 }
 
@@ -31,19 +31,28 @@ struct NamedInput {
   TensorRef tensor;
 };
 
-std::vector<NamedInput> inputs_from(const py::object& args) {
+std::vector<NamedInput> inputs_from(const nb::object& args) {
   std::vector<NamedInput> inputs;
   if (args.is_none()) return inputs;
   if (!PyDict_Check(args.ptr()))
     throw_type_error(fmt::format(
         "export_kernel: for an expression, args names its tensors, as in {{\"z\": z}}, but got {}", describe(args)));
-  for (const auto& [name, tensor] : py::dict(args)) {
-    if (!py::isinstance<TensorObject>(tensor))
+  for (const auto [name, tensor] : nb::borrow<nb::dict>(args)) {
+    if (!nb::isinstance<TensorObject>(tensor))
       throw_type_error(
           fmt::format("export_kernel: args must be tensors of the expression, but got {}", describe(tensor)));
-    inputs.push_back({text_from("a name", name), tensor.cast<const TensorObject&>().tensor});
+    inputs.push_back({text_from("a name", name), nb::cast<const TensorObject&>(tensor).tensor});
   }
   return inputs;
+}
+
+nb::dict sizes_from(const nb::object& sizes) {
+  if (sizes.is_none()) return {};
+  if (!PyDict_Check(sizes.ptr()))
+    throw_type_error(
+        fmt::format("export_kernel: sizes names the extents of each tensor, as in {{\"z\": [\"n\"]}}, but got {}",
+                    describe(sizes)));
+  return nb::borrow<nb::dict>(sizes);
 }
 
 bool is_same_array(const TensorImpl& a, const TensorImpl& b) {
@@ -52,7 +61,7 @@ bool is_same_array(const TensorImpl& a, const TensorImpl& b) {
 }
 
 /// The names and sizes of the expression's tensors, in the expression's order.
-void name_inputs(jit::Export& kernel, std::vector<NamedInput> inputs, const py::dict& sizes) {
+void name_inputs(jit::Export& kernel, std::vector<NamedInput> inputs, const nb::dict& sizes) {
   std::set<std::uint32_t> leaves;
   for (const jit::Node& n : kernel.expression.graph.nodes())
     if (n.op == Op::leaf || n.op == Op::array) leaves.insert(static_cast<std::uint32_t>(n.attribute));
@@ -70,22 +79,22 @@ void name_inputs(jit::Export& kernel, std::vector<NamedInput> inputs, const py::
                             runtime::describe(*i.tensor)));
 }
 
-jit::Export exported_expression(const py::object& expression, const py::object& args, const py::object& sizes,
+jit::Export exported_expression(const nb::object& expression, const nb::object& args, const nb::object& sizes,
                                 ExportOptions options) {
   std::vector<jit::LazyRef> nodes;
-  const py::tuple several = PyTuple_Check(expression.ptr()) || PyList_Check(expression.ptr())
-                                ? py::tuple(expression)
-                                : py::make_tuple(expression);
-  for (const py::handle e : several) {
-    if (!py::isinstance<Operand>(e))
+  const nb::tuple several = PyTuple_Check(expression.ptr()) || PyList_Check(expression.ptr())
+                                ? nb::tuple(expression)
+                                : nb::make_tuple(expression);
+  for (const nb::handle e : several) {
+    if (!nb::isinstance<Operand>(e))
       throw_type_error(fmt::format("export_kernel takes a text, an expression or several, but got {}", describe(e)));
-    nodes.push_back(detail::node_of(e.cast<const Operand&>().value()));
+    nodes.push_back(detail::node_of(nb::cast<const Operand&>(e).value()));
   }
   if (nodes.empty()) throw Error("export_kernel: there is no expression");
   jit::Export kernel{nodes.size() == 1 ? jit::Recorded(nodes[0]) : jit::Recorded(std::span<const jit::LazyRef>(nodes)),
                      std::move(options)};
   for (TensorImpl* leaf : kernel.expression.leaves) kernel.expression.held.push_back(TensorRef::share(leaf));
-  name_inputs(kernel, inputs_from(args), sizes.is_none() ? py::dict() : py::dict(sizes));
+  name_inputs(kernel, inputs_from(args), sizes_from(sizes));
   return kernel;
 }
 
@@ -98,13 +107,13 @@ void check_named(const ParsedExpression& parsed, const std::vector<ArgumentType>
                               detail::did_you_mean(type.name, known), fmt::join(names, ", ")));
 }
 
-LibraryOptions library_from(const std::string& name, const py::object& archs, const std::string& prefix, bool ptx,
-                            const std::string& format, const py::object& extra) {
+LibraryOptions library_from(const std::string& name, const nb::object& archs, const std::string& prefix, bool ptx,
+                            const std::string& format, const nb::object& extra) {
   LibraryOptions library{.name = name, .prefix = prefix};
   library.ptx = ptx;
   if (!archs.is_none()) {
     library.architectures.clear();
-    for (const py::handle arch : py::iter(archs))
+    for (const nb::handle arch : nb::iter(archs))
       library.architectures.push_back(static_cast<int>(integer_from("export_kernel: archs", arch)));
   }
   if (format == "header")
@@ -133,23 +142,23 @@ LibraryOptions library_from(const std::string& name, const py::object& archs, co
   return library;
 }
 
-py::dict export_kernel(const py::object& expression, const std::string& name, const py::object& args,
-                       const py::object& archs, const py::object& out, const py::object& outputs,
-                       const py::object& sizes, const py::object& numbers, const py::object& strided, bool in_place,
+nb::dict export_kernel(const nb::object& expression, const std::string& name, const nb::object& args,
+                       const nb::object& archs, const nb::object& out, const nb::object& outputs,
+                       const nb::object& sizes, const nb::object& numbers, const nb::object& strided, bool in_place,
                        bool dlpack, const std::string& prefix, bool ptx, const std::string& format,
-                       const py::object& extra, bool one_variant) {
+                       const nb::object& extra, bool one_variant) {
   LibraryOptions library = library_from(name, archs, prefix, ptx, format, extra);
   library.dlpack = dlpack;
   ExportOptions options{.name = name, .outputs = texts_from("outputs", outputs)};
   options.strided = texts_from("strided", strided);
   options.in_place = in_place;
   options.one_variant = one_variant;
-  const std::string folder = out.is_none() ? "" : py::module_::import("os").attr("fspath")(out).cast<std::string>();
+  const std::string folder = out.is_none() ? "" : text_from("out", nb::module_::import_("os").attr("fspath")(out));
   jit::Export kernel;
-  if (py::isinstance<py::str>(expression)) {
+  if (nb::isinstance<nb::str>(expression)) {
     if (!sizes.is_none() || !numbers.is_none())
       throw Error("export_kernel: for a text, args names the sizes and numbers: args=\"z: f32[n], s: f32\"");
-    const ParsedExpression parsed(expression.cast<std::string>());
+    const ParsedExpression parsed(string_from(expression));
     std::vector<ArgumentType> types;
     if (!args.is_none()) types = parse_signature(text_from("args of a text", args));
     check_named(parsed, types);
@@ -163,21 +172,22 @@ py::dict export_kernel(const py::object& expression, const std::string& name, co
     if (!folder.empty()) made.write(folder);
     return made;
   });
-  py::dict texts;
+  nb::dict texts;
   for (const auto& [file, text] : files.files)
-    texts[file.c_str()] = file.ends_with(".fatbin") ? py::object(py::bytes(text)) : py::object(py::str(text));
+    texts[file.c_str()] = file.ends_with(".fatbin") ? nb::object(nb::bytes(text.data(), text.size()))
+                                                    : nb::object(nb::str(text.data(), text.size()));
   return texts;
 }
 
 }  // namespace
 
-void add_export(py::module_& m) {
-  m.def("export_kernel", export_kernel, py::arg("expression"), py::pos_only(), py::kw_only(),
-        py::arg("name") = "kernel", py::arg("args") = py::none(), py::arg("archs") = py::none(),
-        py::arg("out") = py::none(), py::arg("outputs") = py::none(), py::arg("sizes") = py::none(),
-        py::arg("numbers") = py::none(), py::arg("strided") = py::none(), py::arg("in_place") = false,
-        py::arg("dlpack") = false, py::arg("prefix") = "", py::arg("ptx") = true, py::arg("format") = "source",
-        py::arg("extra") = py::none(), py::arg("one_variant") = false,
+void add_export(nb::module_& m) {
+  m.def("export_kernel", export_kernel, nb::arg("expression").none(), nb::kw_only(), nb::arg("name") = "kernel",
+        nb::arg("args") = nb::none(), nb::arg("archs") = nb::none(), nb::arg("out") = nb::none(),
+        nb::arg("outputs") = nb::none(), nb::arg("sizes") = nb::none(), nb::arg("numbers") = nb::none(),
+        nb::arg("strided") = nb::none(), nb::arg("in_place") = false, nb::arg("dlpack") = false, nb::arg("prefix") = "",
+        nb::arg("ptx") = true, nb::arg("format") = "source", nb::arg("extra") = nb::none(),
+        nb::arg("one_variant") = false,
         "C source of an expression, for programs without Sinter: a dict of texts by file name, written to the folder "
         "`out` if it is given.\n\nA text takes its arguments' types, args=\"z: f32[n], s: f32\"; for an expression, "
         "args={\"z\": z} names its tensors,\nsizes={\"z\": [\"n\"]} their extents, and numbers=[\"s\"] its numbers. "

@@ -18,11 +18,11 @@ struct ArgumentValues {
   std::vector<std::string> names;  // names of the last values
 };
 
-ArgumentValues read_arguments(std::string_view function, const py::tuple& positional, const py::dict& keywords) {
+ArgumentValues read_arguments(std::string_view function, const nb::tuple& positional, const nb::dict& keywords) {
   ArgumentValues a;
-  for (const py::handle argument : positional) a.values.push_back(value_from(function, argument));
-  for (const auto& [name, argument] : keywords) {
-    a.names.push_back(name.cast<std::string>());
+  for (const nb::handle argument : positional) a.values.push_back(value_from(function, argument));
+  for (const auto [name, argument] : keywords) {
+    a.names.push_back(string_from(name));
     a.values.push_back(value_from(function, argument));
   }
   return a;
@@ -40,8 +40,8 @@ std::unique_ptr<Operand> view_of(const TextValue& made) {
   return object_of(made);
 }
 
-std::unique_ptr<Operand> call(const std::string& name, bool is_method, const py::tuple& positional,
-                              const py::dict& keywords) {
+std::unique_ptr<Operand> call(const std::string& name, bool is_method, const nb::tuple& positional,
+                              const nb::dict& keywords) {
   const ArgumentValues a = read_arguments(name, positional, keywords);
   std::optional<TextValue> made;
   try {
@@ -52,49 +52,49 @@ std::unique_ptr<Operand> call(const std::string& name, bool is_method, const py:
   } catch (const ParseError& e) {  // like a Python function
     throw_type_error(e.what());
   }
-  if (!made) throw py::attribute_error(fmt::format("there is no operation '{}'", name));
+  if (!made) throw nb::attribute_error(fmt::format("there is no operation '{}'", name).c_str());
   return is_view(name) ? view_of(*made) : object_of(*made);
 }
 
 /// An operator's result; NotImplemented if Python should ask the other operand.
-py::object operated(const std::string& name, const py::object& a, const py::object& b) {
-  for (const py::object* operand : {&a, &b})
-    if (!py::isinstance<Operand>(*operand) && !number_from(*operand) && !PyObject_CheckBuffer(operand->ptr()) &&
-        !py::hasattr(*operand, "__dlpack__"))
-      return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  return py::cast(call(name, false, py::make_tuple(a, b), {}));
+nb::object operated(const std::string& name, const nb::object& a, const nb::object& b) {
+  for (const nb::object* operand : {&a, &b})
+    if (!nb::isinstance<Operand>(*operand) && !number_from(*operand) && !PyObject_CheckBuffer(operand->ptr()) &&
+        !nb::hasattr(*operand, "__dlpack__"))
+      return nb::borrow(Py_NotImplemented);
+  return nb::cast(call(name, false, nb::make_tuple(a, b), {}));
 }
 
 /// Evaluates together, in one kernel if shapes agree; tensors are returned unchanged.
-py::object evaluate(const py::args& operands) {
+nb::object evaluate(const nb::tuple& operands) {
   std::vector<jit::LazyRef> nodes;
   std::vector<std::size_t> places;
-  py::list results;
-  for (const py::handle x : operands) {
-    if (!py::isinstance<Operand>(x))
+  nb::list results;
+  for (const nb::handle x : operands) {
+    if (!nb::isinstance<Operand>(x))
       throw_type_error(fmt::format("evaluate takes expressions, but got {}", describe(x)));
     results.append(x);
-    if (py::isinstance<TensorObject>(x)) continue;
-    nodes.push_back(detail::node_of(x.cast<const Operand&>().value()));
+    if (nb::isinstance<TensorObject>(x)) continue;
+    nodes.push_back(detail::node_of(nb::cast<const Operand&>(x).value()));
     places.push_back(results.size() - 1);
   }
   std::vector<TensorRef> made(nodes.size());
   if (!nodes.empty()) without_gil([&] { jit::evaluate(nodes, made.data()); });
-  for (std::size_t i = 0; i < made.size(); ++i) results[places[i]] = py::cast(object_of(made[i]));
+  for (std::size_t i = 0; i < made.size(); ++i) results[places[i]] = nb::cast(object_of(made[i]));
   if (results.size() == 1) return results[0];
-  return py::tuple(results);
+  return nb::tuple(results);
 }
 
 /// The gradients of a value by tensors: an expression, or a tuple of them.
-py::object grad(const Operand& value, const py::args& tensors, const py::object& seed, bool allow_unused) {
+nb::object grad(const Operand& value, const nb::args& tensors, const nb::object& seed, bool allow_unused) {
   if (tensors.empty()) throw_type_error("grad takes the tensors by which the gradient is taken: grad(loss, x)");
   std::vector<TensorRef> held;
   std::vector<TensorImpl*> by;
-  for (const py::handle x : tensors) {
-    if (!py::isinstance<TensorObject>(x))
+  for (const nb::handle x : tensors) {
+    if (!nb::isinstance<TensorObject>(x))
       throw_type_error(
           fmt::format("grad: gradients are taken with respect to tensors, but got {}; evaluate it first", describe(x)));
-    held.push_back(x.cast<const TensorObject&>().tensor);
+    held.push_back(nb::cast<const TensorObject&>(x).tensor);
     by.push_back(held.back().get());
   }
   const jit::LazyRef of = detail::node_of(value.value());
@@ -103,21 +103,21 @@ py::object grad(const Operand& value, const py::args& tensors, const py::object&
     return jit::gradients(of, by, from ? jit::lazy_cast(from, of->dtype()) : from,
                           allow_unused ? jit::UnusedInput::Zeros : jit::UnusedInput::Error);
   });
-  py::list results;
+  nb::list results;
   for (std::size_t i = 0; i < found.size(); ++i)
-    results.append(py::cast(object_of(TextValue::tensor(Lazy<AnyType>(found[i]), by[i]->shape))));
+    results.append(nb::cast(object_of(TextValue::tensor(Lazy<AnyType>(found[i]), by[i]->shape))));
   if (results.size() == 1) return results[0];
-  return py::tuple(results);
+  return nb::tuple(results);
 }
 
-std::unique_ptr<Operand> parsed(const std::string& text, const py::kwargs& operands) {
+std::unique_ptr<Operand> parsed(const std::string& text, const nb::kwargs& operands) {
   std::vector<NamedOperand> named;
-  for (const auto& [name, operand] : operands) {
+  for (const auto [name, operand] : operands) {
     const TextValue v = value_from("parse", operand);
     if (!v.is_operand())
       throw_type_error(fmt::format("parse: '{}' must be a tensor, an expression or a number, but got {}",
-                                   name.cast<std::string>(), describe(operand)));
-    named.emplace_back(name.cast<std::string>(), Lazy<AnyType>(detail::node_of(v)));
+                                   string_from(name), describe(operand)));
+    named.emplace_back(string_from(name), Lazy<AnyType>(detail::node_of(v)));
     named.back().is_number = !v.is_tensor();
   }
   return without_gil([&] { return object_of(TextValue::tensor(parse(text, named))); });
@@ -128,12 +128,12 @@ std::string inspected(const Operand& x, F f) {
   return without_gil([&] { return f(jit::Recorded(detail::node_of(x.value()))); });
 }
 
-py::list operations() {
-  py::list all;
+nb::list operations() {
+  nb::list all;
   for (const detail::CallSignature& s : detail::call_signatures()) {
-    py::list parameters;
+    nb::list parameters;
     for (const std::string& p : s.parameters) parameters.append(p);
-    all.append(py::make_tuple(s.name, parameters, s.doc, s.is_view));
+    all.append(nb::make_tuple(s.name, parameters, s.doc, s.is_view));
   }
   return all;
 }
@@ -155,21 +155,23 @@ std::unique_ptr<Operand> object_of(const TextValue& v) {
   return std::make_unique<ExpressionObject>(std::move(operand));
 }
 
-void add_expressions(py::module_& m, py::class_<Operand>& operand) {
+void add_expressions(nb::module_& m, nb::class_<Operand>& operand) {
   m.def("_call", call);
-  m.def("_operator", operated);
+  m.def("_operator", operated, nb::arg(), nb::arg().none(), nb::arg().none());
   m.def("_operations", operations);
-  m.def("evaluate", evaluate, "Evaluates expressions together: a Tensor, or a tuple of Tensors.");
-  m.def("grad", grad, py::arg("value"), py::pos_only(), py::kw_only(), py::arg("seed") = py::none(),
-        py::arg("allow_unused") = false,
+  m.def(
+      "evaluate", [](const nb::args& operands) { return evaluate(operands); }, nb::arg("operands"),
+      "Evaluates expressions together: a Tensor, or a tuple of Tensors.");
+  m.def("grad", grad, nb::arg("value"), nb::arg("tensors"), nb::kw_only(), nb::arg("seed") = nb::none(),
+        nb::arg("allow_unused") = false,
         "The gradients of a value of one element by tensors: an Expression for each, of its shape and dtype. A seed is "
         "the gradient of a value of several elements. Without allow_unused, a tensor that the value does not depend on "
         "is an error.");
-  m.def("parse", parsed, py::arg("text"), py::pos_only(),
+  m.def("parse", parsed, nb::arg(), nb::arg("operands"), nb::sig("def parse(text: str, /, **operands) -> Expression"),
         "Parses a text as an expression: parse(\"exp(z + 2) * y\", z=z, y=y).");
   operand
       .def(
-          "eval", [](const py::object& x) { return evaluate(py::args(py::make_tuple(x))); },
+          "eval", [](const nb::object& x) { return evaluate(nb::make_tuple(x)); },
           "The tensor that the expression evaluates to; of a tensor itself.")
       .def(
           "explain", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::explain(r); }); },
@@ -187,7 +189,7 @@ void add_expressions(py::module_& m, py::class_<Operand>& operand) {
           [](const Operand& x, const std::string& architecture) {
             return inspected(x, [&](const auto& r) { return jit::ptx(r, architecture); });
           },
-          py::arg("architecture") = "sm_90", "The PTX of its kernels. Needs NVRTC, no GPU.")
+          nb::arg("architecture") = "sm_90", "The PTX of its kernels. Needs NVRTC, no GPU.")
       .def(
           "to_dot", [](const Operand& x) { return inspected(x, [](const auto& r) { return jit::to_dot(r); }); },
           "Its graph in Graphviz's DOT language.");

@@ -11,7 +11,7 @@ namespace {
 
 class Reader {
  public:
-  void read(py::handle data) {
+  void read(nb::handle data) {
     read(data, 0);
     if (numbers_.empty()) highest_ = Category::Float;
   }
@@ -40,9 +40,9 @@ class Reader {
   }
 
  private:
-  void read(py::handle data, int depth) {
+  void read(nb::handle data, int depth) {
     if (!PyList_Check(data.ptr()) && !PyTuple_Check(data.ptr())) return read_number(data, depth);
-    const py::tuple items(py::reinterpret_borrow<py::object>(data));
+    const nb::tuple items(data);
     const auto length = static_cast<std::int64_t>(items.size());
     if (ndim_ >= 0 && depth >= ndim_) throw_ragged(depth);
     if (depth == shape_.ndim()) {
@@ -55,9 +55,9 @@ class Reader {
                       shape_[depth], length, depth));
     }
     if (length == 0 && ndim_ < 0) ndim_ = depth + 1;
-    for (const py::handle item : items) read(item, depth + 1);
+    for (const nb::handle item : items) read(item, depth + 1);
   }
-  void read_number(py::handle data, int depth) {
+  void read_number(nb::handle data, int depth) {
     const auto number = number_from(data);
     if (!number)
       throw_type_error(fmt::format("tensor takes numbers, lists of them, arrays and tensors, but got {}{}",
@@ -91,7 +91,7 @@ class Reader {
 
 }  // namespace
 
-TensorRef tensor_of_numbers(py::handle data, std::optional<DType> dtype, Device device) {
+TensorRef tensor_of_numbers(nb::handle data, std::optional<DType> dtype, Device device) {
   Reader reader;
   reader.read(data);
   const DType wanted = dtype.value_or(reader.natural());

@@ -1,6 +1,9 @@
 // The objects that Python holds: tensors, and unevaluated expressions.
 #pragma once
-#include <pybind11/pybind11.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <functional>
 #include <memory>
@@ -10,7 +13,7 @@
 
 namespace sinter::python {
 
-namespace py = pybind11;
+namespace nb = nanobind;
 using detail::TextNumber;
 using detail::TextValue;
 using runtime::TensorImpl;
@@ -90,13 +93,15 @@ auto without_gil(F&& f) {
 std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(TensorImpl&)>& view);
 
 // Parts of the module.
-void add_errors(py::module_& m);
-void add_types(py::module_& m);
-void add_tensors(py::module_& m);
-void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor);
-void add_buffers(py::module_& m, py::class_<TensorObject, Operand>& tensor);
-void add_dlpack(py::module_& m, py::class_<Operand>& operand);
-void add_expressions(py::module_& m, py::class_<Operand>& operand);
-void add_export(py::module_& m);
+void add_errors(nb::module_& m);
+void add_types(nb::module_& m);
+void add_tensors(nb::module_& m);
+void add_views(nb::class_<Operand>& operand, nb::class_<TensorObject, Operand>& tensor);
+/// What a Tensor is made with to offer its memory; an array of PyType_Slot.
+PyType_Slot* buffer_slots();
+void add_arrays(nb::class_<Operand>& operand);
+void add_dlpack(nb::module_& m, nb::class_<Operand>& operand);
+void add_expressions(nb::module_& m, nb::class_<Operand>& operand);
+void add_export(nb::module_& m);
 
 }  // namespace sinter::python

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 
 #include <mutex>
 #include <utility>
@@ -27,6 +28,12 @@ Queue& queue() {
   return q;
 }
 
+/// PyGILState_Check, which is not a function of the stable ABI. Where it is not found, the GIL counts as not held.
+bool holds_gil() {
+  static const auto check = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+  return check && check();
+}
+
 int release_waiting(void*) {
   std::vector<Waiting> taken;
   {
@@ -41,7 +48,7 @@ int release_waiting(void*) {
 
 void release_with_gil(void* object, void (*release)(void*)) noexcept {
   if (!Py_IsInitialized()) return;  // the process is ending
-  if (PyGILState_Check()) return release(object);
+  if (holds_gil()) return release(object);
   try {
     const std::lock_guard lock(queue().mutex);
     queue().waiting.push_back({object, release});

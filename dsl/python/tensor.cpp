@@ -16,10 +16,10 @@ TensorRef evaluated(const Operand& x) {
 }
 
 /// For asarray: over the same memory if possible.
-TensorRef tensor_over(py::handle data, std::optional<bool> copy) {
-  if (py::isinstance<Operand>(data)) return evaluated(data.cast<const Operand&>());
+TensorRef tensor_over(nb::handle data, std::optional<bool> copy) {
+  if (nb::isinstance<Operand>(data)) return evaluated(nb::cast<const Operand&>(data));
   if (PyObject_CheckBuffer(data.ptr())) return tensor_of_buffer(data, copy);
-  if (py::hasattr(data, "__dlpack__") || PyCapsule_CheckExact(data.ptr())) return tensor_of_dlpack(data, copy);
+  if (nb::hasattr(data, "__dlpack__") || PyCapsule_CheckExact(data.ptr())) return tensor_of_dlpack(data, copy);
   return tensor_of_numbers(data, {}, Device());
 }
 
@@ -35,8 +35,8 @@ void check_loses_nothing(const char* function, const TensorImpl& t, DType dtype)
                                  runtime::describe(t), name(dtype)));
 }
 
-std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype, const py::object& device,
-                                 const py::object& copy) {
+std::unique_ptr<Operand> asarray(const nb::object& data, const nb::object& dtype, const nb::object& device,
+                                 const nb::object& copy) {
   const std::optional<bool> wanted = flag_from(copy);
   const std::optional<DType> to_dtype = optional_dtype_from(dtype);
   const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
@@ -56,38 +56,38 @@ std::unique_ptr<Operand> asarray(const py::object& data, const py::object& dtype
   return object_of(without_gil([&] { return wanted == true ? copied(*t, into, on) : jit::to(*t, into, on); }));
 }
 
-std::unique_ptr<Operand> from_numpy(const py::object& array) {
+std::unique_ptr<Operand> from_numpy(const nb::object& array) {
   if (!PyObject_CheckBuffer(array.ptr()))
     throw_type_error(fmt::format("from_numpy takes a numpy.ndarray, but got {}", describe(array)));
   return object_of(tensor_of_buffer(array, {}));
 }
 
 /// x.to("cuda:0"), x.to(float16), x.to("float16"), x.to("cuda:0", dtype=float16).
-py::object moved(const py::object& self, const py::object& target, py::object dtype, py::object device) {
+nb::object moved(const nb::object& self, const nb::object& target, nb::object dtype, nb::object device) {
   if (!target.is_none()) {
-    bool is_dtype = !py::isinstance<Device>(target) && !PyLong_Check(target.ptr());
-    if (py::isinstance<py::str>(target)) {
-      const auto text = target.cast<std::string>();
+    bool is_dtype = !nb::isinstance<Device>(target) && !PyLong_Check(target.ptr());
+    if (nb::isinstance<nb::str>(target)) {
+      const auto text = string_from(target);
       is_dtype = !text.starts_with("cpu") && !text.starts_with("cuda");
     }
-    py::object& place = is_dtype ? dtype : device;
+    nb::object& place = is_dtype ? dtype : device;
     if (!place.is_none()) throw_type_error(fmt::format("to is given two {}", is_dtype ? "dtypes" : "devices"));
     place = target;
   }
-  const auto& x = self.cast<const Operand&>();
+  const auto& x = nb::cast<const Operand&>(self);
   const DType into = dtype.is_none() ? x.dtype() : dtype_from(dtype);
-  const bool is_expression = !py::isinstance<TensorObject>(self);
+  const bool is_expression = !nb::isinstance<TensorObject>(self);
   if (is_expression && device.is_none()) {  // remains an expression
     TextValue v = x.value();
     v.node = jit::lazy_cast(v.node, into);
     if (v.kind == TextValue::Kind::Number) return self;
-    return py::cast(object_of(v));
+    return nb::cast(object_of(v));
   }
   const Device on = device.is_none() ? x.device() : device_from(device);
   const TensorRef t = evaluated(x);
   check_loses_nothing("to", *t, into);
   if (!is_expression && into == t->dtype && on == t->device) return self;
-  return py::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
+  return nb::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
 }
 
 /// The elements in the widest dtype of their category, on the CPU.
@@ -99,18 +99,18 @@ TensorRef wide(const Operand& x) {
   });
 }
 
-py::object element(const TensorImpl& t, std::int64_t i) {
+nb::object element(const TensorImpl& t, std::int64_t i) {
   switch (category(t.dtype)) {
-    case Category::Bool: return py::bool_(runtime::element_at(reinterpret_cast<const bool*>(t.data) + i));
-    case Category::Int: return py::int_(reinterpret_cast<const std::int64_t*>(t.data)[i]);
-    case Category::Float: return py::float_(reinterpret_cast<const double*>(t.data)[i]);
+    case Category::Bool: return nb::bool_(runtime::element_at(reinterpret_cast<const bool*>(t.data) + i));
+    case Category::Int: return nb::int_(reinterpret_cast<const std::int64_t*>(t.data)[i]);
+    case Category::Float: return nb::float_(reinterpret_cast<const double*>(t.data)[i]);
     case Category::Complex: break;
   }
   const std::complex<double> z = reinterpret_cast<const std::complex<double>*>(t.data)[i];
-  return py::reinterpret_steal<py::object>(PyComplex_FromDoubles(z.real(), z.imag()));
+  return nb::steal(PyComplex_FromDoubles(z.real(), z.imag()));
 }
 
-py::object item(const Operand& x) {
+nb::object item(const Operand& x) {
   if (x.shape().numel() != 1)
     throw Error(fmt::format("item takes one element, but got {}",
                             detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()})));
@@ -118,20 +118,20 @@ py::object item(const Operand& x) {
 }
 
 /// The value for Python's bool(), float() and int().
-py::object number(const Operand& x, const char* what) {
+nb::object number(const Operand& x, const char* what) {
   if (x.shape().numel() == 1) return element(*wide(x), 0);
-  throw py::type_error(fmt::format("{} takes one element, but got {}; for all elements there are all(x) and any(x)",
-                                   what, detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()})));
+  throw_type_error(fmt::format("{} takes one element, but got {}; for all elements there are all(x) and any(x)", what,
+                               detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()})));
 }
 
-py::object nested(const TensorImpl& t, int axis, std::int64_t& next) {
+nb::object nested(const TensorImpl& t, int axis, std::int64_t& next) {
   if (axis == t.ndim()) return element(t, next++);
-  py::list items;
+  nb::list items;
   for (std::int64_t i = 0; i < t.shape[axis]; ++i) items.append(nested(t, axis + 1, next));
   return items;
 }
 
-py::object to_list(const Operand& x) {
+nb::object to_list(const Operand& x) {
   std::int64_t next = 0;
   return nested(*wide(x), 0, next);
 }
@@ -143,16 +143,16 @@ std::string repr(const Operand& x) {
                      detail::describe(detail::OperandInfo{x.shape(), x.dtype(), x.device()}));
 }
 
-void add_facts(py::class_<Operand>& operand) {
-  operand.def_property_readonly("shape", [](const Operand& x) { return tuple_of(x.shape()); })
-      .def_property_readonly("ndim", [](const Operand& x) { return x.shape().ndim(); })
-      .def_property_readonly(
+void add_facts(nb::class_<Operand>& operand) {
+  operand.def_prop_ro("shape", [](const Operand& x) { return tuple_of(x.shape()); })
+      .def_prop_ro("ndim", [](const Operand& x) { return x.shape().ndim(); })
+      .def_prop_ro(
           "size", [](const Operand& x) { return x.shape().numel(); }, "The number of elements.")
-      .def_property_readonly("dtype", [](const Operand& x) { return DTypeObject{x.dtype()}; })
-      .def_property_readonly("device", [](const Operand& x) { return x.device(); })
+      .def_prop_ro("dtype", [](const Operand& x) { return DTypeObject{x.dtype()}; })
+      .def_prop_ro("device", [](const Operand& x) { return x.device(); })
       .def("__len__",
            [](const Operand& x) {
-             if (x.shape().empty()) throw py::type_error("len: a tensor without axes has no length");
+             if (x.shape().empty()) throw_type_error("len: a tensor without axes has no length");
              return x.shape()[0];
            })
       .def("__repr__", repr);
@@ -160,30 +160,29 @@ void add_facts(py::class_<Operand>& operand) {
 
 }  // namespace
 
-void add_tensors(py::module_& m) {
-  py::class_<Operand> operand(m, "Operand", "An operand of operations: a Tensor or an Expression.");
+void add_tensors(nb::module_& m) {
+  nb::class_<Operand> operand(m, "Operand", nb::is_weak_referenceable(),
+                              "An operand of operations: a Tensor or an Expression.");
   add_facts(operand);
   operand
-      .def("to", moved, py::arg("target") = py::none(), py::kw_only(), py::arg("dtype") = py::none(),
-           py::arg("device") = py::none(),
+      .def("to", moved, nb::arg("target") = nb::none(), nb::kw_only(), nb::arg("dtype") = nb::none(),
+           nb::arg("device") = nb::none(),
            "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
       .def("item", item, "The only element as a Python number.")
       .def("tolist", to_list, "The elements as nested lists.")
-      .def("__bool__", [](const Operand& x) { return py::bool_(number(x, "bool()")); })
-      .def("__float__", [](const Operand& x) { return py::float_(number(x, "float()")); })
-      .def("__int__", [](const Operand& x) { return py::int_(number(x, "int()")); })
+      .def("__bool__", [](const Operand& x) { return nb::bool_(number(x, "bool()")); })
+      .def("__float__", [](const Operand& x) { return nb::float_(number(x, "float()")); })
+      .def("__int__", [](const Operand& x) { return nb::int_(number(x, "int()")); })
       .def("__complex__", [](const Operand& x) {
-        const py::object n = number(x, "complex()");
-        return PyComplex_Check(n.ptr())
-                   ? n
-                   : py::reinterpret_steal<py::object>(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
+        const nb::object n = number(x, "complex()");
+        return PyComplex_Check(n.ptr()) ? n : nb::steal(PyComplex_FromDoubles(PyFloat_AsDouble(n.ptr()), 0));
       });
-  py::class_<TensorObject, Operand> tensor(m, "Tensor", "An array on a device. Views share its memory.");
-  const py::class_<ExpressionObject, Operand> expression(
+  nb::class_<TensorObject, Operand> tensor(m, "Tensor", nb::type_slots(buffer_slots()),
+                                           "An array on a device. Views share its memory.");
+  const nb::class_<ExpressionObject, Operand> expression(
       m, "Expression", "A computation that runs when it is evaluated, in one kernel if the plan allows.");
-  tensor
-      .def_property_readonly(
-          "strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); }, "In elements.")
+  tensor.def_prop_ro(
+            "strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); }, "In elements.")
       .def("is_contiguous", [](const TensorObject& x) { return x.tensor->contiguous; })
       .def("contiguous",
            [](const TensorObject& x) { return object_of(without_gil([&] { return jit::contiguous(*x.tensor); })); })
@@ -191,21 +190,22 @@ void add_tensors(py::module_& m) {
         return object_of(without_gil([&] { return copied(*x.tensor, x.tensor->dtype, x.tensor->device); }));
       });
   add_views(operand, tensor);
-  add_buffers(m, tensor);
+  add_arrays(operand);
   add_dlpack(m, operand);
   add_expressions(m, operand);
-  m.def("asarray", asarray, py::arg("data"), py::pos_only(), py::kw_only(), py::arg("dtype") = py::none(),
-        py::arg("device") = py::none(), py::arg("copy") = py::none(),
+  m.def("asarray", asarray, nb::arg("data").none(), nb::kw_only(), nb::arg("dtype") = nb::none(),
+        nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
         "A tensor of numbers, nested lists, arrays or tensors; over the memory of an array if possible. copy=True "
         "always copies, copy=False never.");
   m.def(
       "tensor",
-      [](const py::object& data, const py::object& dtype, const py::object& device) {
-        return asarray(data, dtype, device, py::bool_(true));
+      [](const nb::object& data, const nb::object& dtype, const nb::object& device) {
+        return asarray(data, dtype, device, nb::bool_(true));
       },
-      py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+      nb::arg("data").none(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
       "A new tensor of numbers, nested lists, arrays or tensors. Python's floats become float32, its ints int64.");
-  m.def("from_numpy", from_numpy, py::arg("array"), "A tensor over an array's memory; a copy of a read-only array.");
+  m.def("from_numpy", from_numpy, nb::arg("array").none(),
+        "A tensor over an array's memory; a copy of a read-only array.");
 }
 
 }  // namespace sinter::python

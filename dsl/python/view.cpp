@@ -19,45 +19,45 @@ struct Index {
 };
 
 /// Clamped to 64 bits, like any position past the end.
-std::int64_t bound(py::handle object) {
+std::int64_t bound(nb::handle object) {
   if (object.is_none()) return sinter::range::none;
-  if (is_bool(object) || py::isinstance<Operand>(object)) return integer_from("a slice", object);
-  const auto whole = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
-  if (!whole) throw py::error_already_set();
+  if (is_bool(object) || nb::isinstance<Operand>(object)) return integer_from("a slice", object);
+  const auto whole = nb::steal(PyNumber_Index(object.ptr()));
+  if (!whole) nb::raise_python_error();
   int over = 0;
   const long long at = PyLong_AsLongLongAndOverflow(whole.ptr(), &over);
   if (over > 0) return std::numeric_limits<std::int64_t>::max();
   return over < 0 ? sinter::range::none + 1 : std::max<std::int64_t>(at, sinter::range::none + 1);
 }
 
-Index read_index(py::handle object) {
+Index read_index(nb::handle object) {
   if (object.is_none()) return {.kind = Index::Kind::NewAxis};
   if (PySlice_Check(object.ptr())) {
     const std::int64_t step = object.attr("step").is_none() ? 1 : integer_from("a slice", object.attr("step"));
     return {.kind = Index::Kind::Range, .part = {bound(object.attr("start")), bound(object.attr("stop")), step}};
   }
-  if (is_bool(object) || py::isinstance<Operand>(object) || !PyIndex_Check(object.ptr()))
+  if (is_bool(object) || nb::isinstance<Operand>(object) || !PyIndex_Check(object.ptr()))
     throw_type_error(
         fmt::format("an index is an integer, a slice, None, ..., or a single tensor, but got {}", describe(object)));
   return {.kind = Index::Kind::Position, .position = integer_from("an index", object)};
 }
 
 /// With whole axes in place of `...` and for the axes that are not indexed.
-std::vector<Index> read_indices(const py::object& key, const Shape& shape) {
-  const py::tuple items = PyTuple_Check(key.ptr()) ? py::tuple(key) : py::make_tuple(key);
+std::vector<Index> read_indices(const nb::object& key, const Shape& shape) {
+  const nb::tuple items = PyTuple_Check(key.ptr()) ? nb::tuple(key) : nb::make_tuple(key);
   std::int64_t axes = 0;
   bool has_ellipsis = false;
-  for (const py::handle item : items) {
-    if (item.is(py::ellipsis()) && std::exchange(has_ellipsis, true)) throw IndexError("an index has at most one ...");
-    axes += !item.is_none() && !item.is(py::ellipsis());
+  for (const nb::handle item : items) {
+    if (item.is(Py_Ellipsis) && std::exchange(has_ellipsis, true)) throw IndexError("an index has at most one ...");
+    axes += !item.is_none() && !item.is(Py_Ellipsis);
   }
   if (axes > shape.ndim())
     throw IndexError(
         fmt::format("{} indices for a tensor of shape {}, which has {} axes", axes, to_string(shape), shape.ndim()));
   const auto whole = static_cast<std::size_t>(shape.ndim() - axes);
   std::vector<Index> indices;
-  for (const py::handle item : items) {
-    if (item.is(py::ellipsis()))
+  for (const nb::handle item : items) {
+    if (item.is(Py_Ellipsis))
       indices.insert(indices.end(), whole, Index{.kind = Index::Kind::Range});
     else
       indices.push_back(read_index(item));
@@ -80,9 +80,9 @@ TensorRef taken(const TensorImpl& x, const std::vector<Index>& indices) {
 
 Lazy<AnyType> lazy_of(const Operand& x) { return Lazy<AnyType>(detail::node_of(x.value())); }
 
-std::unique_ptr<Operand> item_at(const Operand& x, const py::object& key) {
-  if (py::isinstance<Operand>(key)) {
-    const auto& index = key.cast<const Operand&>();
+std::unique_ptr<Operand> item_at(const Operand& x, const nb::object& key) {
+  if (nb::isinstance<Operand>(key)) {
+    const auto& index = nb::cast<const Operand&>(key);
     return without_gil([&]() -> std::unique_ptr<Operand> {
       const AnyTensor source(x.evaluated());
       const Lazy<AnyType> at = lazy_of(index);
@@ -106,12 +106,12 @@ void with_operand(const TextValue& v, F f) {
   }
 }
 
-void set_item(const TensorObject& x, const py::object& key, const py::object& value) {
+void set_item(const TensorObject& x, const nb::object& key, const nb::object& value) {
   const TextValue v = value_from("x[i] = value", value);
   if (!v.is_operand())
     throw_type_error(fmt::format("x[i] = value takes a tensor or a number, but got {}", describe(value)));
-  if (py::isinstance<Operand>(key)) {
-    const auto& mask = key.cast<const Operand&>();
+  if (nb::isinstance<Operand>(key)) {
+    const auto& mask = nb::cast<const Operand&>(key);
     if (mask.dtype() != DType::Bool)
       throw DTypeError(fmt::format("x[i] = value: the tensor i must be a mask of bools, but is {}",
                                    detail::describe(detail::OperandInfo{mask.shape(), mask.dtype(), mask.device()})));
@@ -145,13 +145,13 @@ std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(
   });
 }
 
-void add_views(py::class_<Operand>& operand, py::class_<TensorObject, Operand>& tensor) {
-  operand.def("__iter__", [](const py::object& self) {
-    if (self.cast<const Operand&>().shape().empty()) throw_type_error("a 0-d tensor cannot be iterated over");
-    return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
+void add_views(nb::class_<Operand>& operand, nb::class_<TensorObject, Operand>& tensor) {
+  operand.def("__iter__", [](const nb::object& self) {
+    if (nb::cast<const Operand&>(self).shape().empty()) throw_type_error("a 0-d tensor cannot be iterated over");
+    return nb::steal(PySeqIter_New(self.ptr()));
   });
-  operand.def("__getitem__", item_at).def_property_readonly("T", transposed, "The axes in reverse order.");
-  tensor.def("__setitem__", set_item);
+  operand.def("__getitem__", item_at, nb::arg().none()).def_prop_ro("T", transposed, "The axes in reverse order.");
+  tensor.def("__setitem__", set_item, nb::arg().none(), nb::arg().none());
 }
 
 }  // namespace sinter::python

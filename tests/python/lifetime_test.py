@@ -172,14 +172,14 @@ class Ends(Case):
                     "class Keeps: pass\nk = Keeps(); k.k = k; k.x = x; k.e = e\n")
 
     def test_the_interpreter_ends_while_a_thread_computes(self):
-        self.python("import threading, numpy as np, sinter\n"
+        self.python("import threading, numpy as np, sinter_jit as sn\n"
                     "x = sn.from_numpy(np.ones(100000, 'f4'))\n"
                     "def work():\n    while True: (x.exp() + 1).eval()\n"
                     "threading.Thread(target=work, daemon=True).start()\n"
                     "(x + 1).eval()\n")
 
     def test_without_numpy(self):
-        self.assertEqual(self.python("import sys\nsys.modules['numpy'] = None\nimport sinter\n"
+        self.assertEqual(self.python("import sys\nsys.modules['numpy'] = None\nimport sinter_jit as sn\n"
                                      "print(sn.tensor([1.0, 2]) * 2)\nprint((sn.tensor([1.0, 2]) * 2).tolist())\n"
                                      "try: sn.tensor(1).numpy()\nexcept ImportError: print('none')\n"),
                          "<sinter_jit.Expression float32 (2,) on cpu, not evaluated>\n[2.0, 4.0]\nnone\n")
