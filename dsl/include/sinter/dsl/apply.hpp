@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <sinter/dsl/expression.hpp>
+#include <sinter/dsl/extents.hpp>
 #include <sinter/dsl/value.hpp>
 #include <sinter/jit/graph.hpp>
 
@@ -199,6 +200,7 @@ auto join_operands(E&&... operands) {
   static_assert(Types::ok || Types::refuses_complex,
                 "this operation does not take operands of these dtypes: convert one with cast<T>(x)");
   static_assert(!is_ordering<op> || (!is_compared<E> && ...), SINTER_CHAINED_COMPARISON);
+  static_assert(shapes_agree<op, typename E::tree...>, SINTER_DIFFERENT_SHAPES);
   using Result = Expression<typename Types::type, typename CommonDeviceOf<typename E::device_type...>::type,
                             Apply<op, typename E::tree...>, (E::leaf_count + ...), (E::scalar_count + ...),
                             (E::byte_count + ... + operation_bytes<sizeof...(E)>)>;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <sinter/dsl/bind.hpp>
+#include <sinter/dsl/extents.hpp>
 #include <sinter/dsl/operators.hpp>
 #include <sinter/dsl/value.hpp>
 #include <sinter/runtime/error.hpp>
@@ -18,7 +19,7 @@ namespace sinter::inline v1 {
 template <class T>
 concept element_or_any = element<T> || std::is_same_v<T, AnyType>;
 
-template <element_or_any T, class D = AnyDevice>
+template <element_or_any T, class D = AnyDevice, class X = AnyExtents>
 class Tensor;
 
 /// A tensor whose dtype is known only at run time, such as one read from a file.
@@ -105,6 +106,10 @@ inline constexpr bool device_fits = widens<From, To> || std::is_same_v<From, Err
 template <class U, class From, class T, class D>
 inline constexpr bool checked_at_run_time =
     (!same_dtype<U, T> && std::is_same_v<U, AnyType>) || (!device_fits<From, D> && same_device<From, D>);
+template <class From, class X>
+inline constexpr bool extents_fit = must_be(shape_of_extents<From>, shape_of_extents<X>);
+template <class From, class X>
+inline constexpr bool extents_may_fit = may_be(shape_of_extents<From>, shape_of_extents<X>);
 
 /// The template arguments that a Tensor deduces from an expression.
 template <class E>

@@ -100,12 +100,12 @@ using DLPackUnversioned = std::unique_ptr<dlpack::ManagedTensor, detail::CallDel
 
 /// Exports a tensor of any dtype and layout. Both libraries share its memory; the last user frees it. Throws
 /// DeviceError for a stream of another device, CudaError.
-template <class T, class D>
-DLPack to_dlpack(const Tensor<T, D>& t, const DLPackExport& options = {}) {
+template <class T, class D, class X>
+DLPack to_dlpack(const Tensor<T, D, X>& t, const DLPackExport& options = {}) {
   return DLPack(detail::to_dlpack(detail::dlpack_source(t.impl(), options), options));
 }
-template <class T, class D>
-DLPackUnversioned to_dlpack_unversioned(const Tensor<T, D>& t, const DLPackExport& options = {}) {
+template <class T, class D, class X>
+DLPackUnversioned to_dlpack_unversioned(const Tensor<T, D, X>& t, const DLPackExport& options = {}) {
   return DLPackUnversioned(detail::to_dlpack_unversioned(detail::dlpack_source(t.impl(), options), options));
 }
 

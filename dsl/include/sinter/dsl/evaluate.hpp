@@ -171,8 +171,8 @@ bool equal(const A& a, const B& b) {
 namespace detail {
 
 /// Differences of integers can overflow; differences of doubles cannot.
-template <class T, class D>
-auto as_floats(const Tensor<T, D>& x) {
+template <class T, class D, class X>
+auto as_floats(const Tensor<T, D, X>& x) {
   if constexpr (floating_element<T> || complex_element<T>)
     return x;
   else if constexpr (element<T>)

@@ -12,14 +12,31 @@
 
 namespace sinter::inline v1 {
 
+namespace detail {
+
+/// Makes the extents that types fix numbers of the kernel's signature, unless the options name them. `leaves` are the
+/// tree's, as it mentions them; `types` are their extents.
+void fix_extents(jit::Export& kernel, std::span<runtime::TensorImpl* const> leaves, std::span<const StaticShape> types);
+
+}  // namespace detail
+
 /// An expression as a kernel of a library. Its tensors become parameters: their extents are only examples, except
-/// that an extent of 1 stays 1, and their elements are not read. Throws nothing itself.
+/// that an extent of 1 stays 1, and their elements are not read. Extents in a tensor's type are fixed: the kernel is
+/// compiled for them. Throws nothing itself.
 template <expression E>
 jit::Export exported(E&& e, ExportOptions options = {}) {
   auto&& lifted = lift(std::forward<E>(e));
   jit::Export out{jit::Recorded(description(lifted)), std::move(options)};
   for (runtime::TensorImpl* leaf : out.expression.leaves)
     out.expression.held.push_back(runtime::TensorRef::share(leaf));
+  using Lifted = std::remove_cvref_t<decltype(lifted)>;
+  if constexpr (requires { typename Lifted::tree; }) {
+    if constexpr (detail::has_extents<typename Lifted::tree>) {
+      detail::StaticShape types[Lifted::leaf_count];
+      detail::add_leaves(types, static_cast<typename Lifted::tree*>(nullptr));
+      detail::fix_extents(out, lifted.value.leaves, types);
+    }
+  }
   return out;
 }
 

@@ -145,8 +145,8 @@ class [[nodiscard]] Expression : public detail::On<D>,
 
 namespace detail {
 
-template <class T, class D>
-using LeafExpression = Expression<T, D, Leaf<T>, 1, 0, leaf_bytes>;
+template <class T, class D, class X = AnyExtents>
+using LeafExpression = Expression<T, D, Leaf<T, X>, 1, 0, leaf_bytes>;
 
 /// The type of an expression with mixed devices after its error: it fits everywhere, so nothing else is reported.
 using ErrorExpression = Expression<Unknown, ErrorDevice, Leaf<AnyType>, 0, 0, leaf_bytes>;

@@ -26,10 +26,20 @@ auto views_of_leaves(const E& e, F view) {
   return views_of_leaves(elementwise_leaves(e), shape, view);
 }
 
+/// The expression without the extents of its type, which a view does not have.
+template <class T, class D, class Tree, int L, int S, int B>
+auto dynamic(Expression<T, D, Tree, L, S, B> e) {
+  using Result = Expression<T, D, typename Dynamic<Tree>::type, L, S, B>;
+  if constexpr (has_extents<Tree>)
+    return Result(FromOperands{}, e);
+  else
+    return e;
+}
+
 /// The same tree with its leaves replaced, except those that are gathered from: leaf_of(0), leaf_of(1), ...
 template <class E, class F>
-E with_leaves(const E& e, F leaf_of) {
-  E result(e);
+auto with_leaves(const E& e, F leaf_of) {
+  auto result = dynamic(e);
   std::size_t next = 0;
   for (std::size_t i = 0; i < E::leaf_count; ++i) {
     if (is_array_leaf<E>[i]) continue;
@@ -56,7 +66,7 @@ auto parts_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
     return parts_of(Lazy<T, D>(e), view);
   } else {
     const std::vector<std::vector<TensorRef>> views = views_of_leaves(e, view);
-    std::vector<Expression<T, D, Tree, L, S, B>> parts;
+    std::vector<decltype(dynamic(e))> parts;
     for (std::size_t part = 0; part < views[0].size(); ++part)
       parts.push_back(with_leaves(e, [&](std::size_t i) { return views[i][part]; }));
     return parts;

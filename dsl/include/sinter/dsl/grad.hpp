@@ -38,8 +38,8 @@ struct GradientCheck {
   static constexpr bool of_value = expression<E>, by_tensor = !expression<E> || !expression<X>;
   static constexpr bool reported = false, devices = true, dtypes = true;
 };
-template <expression E, class T, class D>
-struct GradientCheck<E, Tensor<T, D>> {
+template <expression E, class T, class D, class X>
+struct GradientCheck<E, Tensor<T, D, X>> {
   static constexpr bool of_value = true, by_tensor = true, reported = is_error<E>;
   static constexpr bool devices = reported || same_device<device_of<E>, D>;
   static constexpr bool dtypes = reported || (has_gradient<value_type_of<E>> && has_gradient<T>);
@@ -70,8 +70,8 @@ inline constexpr bool fits_as_seed<E, S> = same_dtype<value_type_of<E>, value_ty
 template <class X>
 inline constexpr bool is_unused = std::is_same_v<X, unused::Error> || std::is_same_v<X, unused::Zeros>;
 
-template <class T, class D>
-std::tuple<Lazy<T, D>> gradient_from(jit::LazyRef*& node, const Tensor<T, D>&) {
+template <class T, class D, class X>
+std::tuple<Lazy<T, D>> gradient_from(jit::LazyRef*& node, const Tensor<T, D, X>&) {
   return {Lazy<T, D>(std::move(*node++))};
 }
 inline std::tuple<> gradient_from(jit::LazyRef*&, unused::Error) { return {}; }
@@ -82,8 +82,8 @@ constexpr jit::UnusedInput unused_among(jit::UnusedInput fallback, const X&) {
   if constexpr (is_unused<X>) return X::kind;
   return fallback;
 }
-template <class T, class D>
-void add_target(std::vector<TensorImpl*>& wrt, const Tensor<T, D>& x) {
+template <class T, class D, class X>
+void add_target(std::vector<TensorImpl*>& wrt, const Tensor<T, D, X>& x) {
   wrt.push_back(&x.impl());
 }
 inline void add_target(std::vector<TensorImpl*>&, unused::Error) {}
@@ -176,8 +176,8 @@ template <class E, class S, class... X>
 /// The Jacobian-vector product: how the value changes along a direction, the derivative of value(x + t * tangent) with
 /// respect to t at 0. An expression of the value's shape and dtype. The tangent, a tensor or expression of x's dtype,
 /// or a number, broadcasts to x's shape. For floats; several tensors' products add up.
-template <class E, class T, class D, class S>
-[[nodiscard]] auto jvp(const E& value, const Tensor<T, D>& x, const S& tangent) {
+template <class E, class T, class D, class X, class S>
+[[nodiscard]] auto jvp(const E& value, const Tensor<T, D, X>& x, const S& tangent) {
   using Checks = detail::GradientChecks<E, Tensor<T, D>>;
   static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
   static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);
@@ -194,8 +194,8 @@ template <class E, class T, class D, class S>
 /// The derivative of each element of the value with respect to each element of x: a tensor of the value's shape
 /// followed by x's. It is evaluated row by row, one gradient for each element of the value. The Hessian is
 /// jacobian(grad(loss, x), x).
-template <class E, class T, class D>
-[[nodiscard]] auto jacobian(const E& value, const Tensor<T, D>& x) {
+template <class E, class T, class D, class X>
+[[nodiscard]] auto jacobian(const E& value, const Tensor<T, D, X>& x) {
   using Checks = detail::GradientChecks<E, Tensor<T, D>>;
   static_assert(Checks::of_value, SINTER_GRADIENT_VALUE);
   static_assert(Checks::devices, SINTER_DIFFERENT_DEVICES);

@@ -49,8 +49,8 @@ decltype(auto) in_memory(const X& x) {
   }
 }
 
-template <class T, class D>
-jit::LazyRef leaf_of(const Tensor<T, D>& x) {
+template <class T, class D, class X>
+jit::LazyRef leaf_of(const Tensor<T, D, X>& x) {
   return lazy_node(x);
 }
 template <class T, class D>

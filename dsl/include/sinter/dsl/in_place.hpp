@@ -17,6 +17,13 @@ inline constexpr bool may_become =
   "x[mask] is a new tensor, and writing to it is lost: write to x with x.masked_fill_(mask, value), or with x.assign(" \
   "where(mask, x + y, x))"
 
+/// Whether a value with these extents may be broadcast into a tensor with others.
+template <class From, class To>
+inline constexpr bool fits_into = [] {
+  const StaticShape to = shape_of_extents<To>, both = broadcast(shape_of_extents<From>, to);
+  return both.agrees && may_be(both, to);
+}();
+
 /// In-place operations. They throw ShapeError, DeviceError and DTypeError before anything is written.
 template <class Self>
 class InPlace {
@@ -172,6 +179,7 @@ class InPlace {
   template <class A>
   Self& write(A&& value) {
     if constexpr (!is_error<A>) {
+      static_assert(fits_into<extents_of<A>, extents_of<Self>>, SINTER_OTHER_EXTENTS);
       static_assert(same_device<typename std::remove_cvref_t<A>::device_type, typename Self::device_type>,
                     SINTER_DIFFERENT_DEVICES);
       runtime::TensorRef into = runtime::TensorRef::share(&self().impl());

@@ -65,8 +65,8 @@ auto positions_on(TensorRef positions) {
 }
 
 /// The elements of x at `offset`, counted in elements from its first one.
-template <class T, class D, class O>
-auto load(const Tensor<T, D>& x, O&& offset) {
+template <class T, class D, class X, class O>
+auto load(const Tensor<T, D, X>& x, O&& offset) {
   using Offset = std::remove_cvref_t<O>;
   using Joint = common_device<D, typename Offset::device_type>;
   if constexpr (is_lazy<Offset>) {

@@ -128,10 +128,10 @@ struct AnyPart {
 /// Any number of tensors of one type.
 TensorRef join_arrays(JoinLayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts);
 
-template <class T, class D>
-Tensor<T, D> join_tensors(JoinLayoutOf layout_of, std::int64_t axis, std::span<const Tensor<T, D>> parts) {
+template <class T, class D, class X>
+Tensor<T, D> join_tensors(JoinLayoutOf layout_of, std::int64_t axis, std::span<const Tensor<T, D, X>> parts) {
   std::vector<TensorImpl*> arrays;
-  for (const Tensor<T, D>& part : parts) arrays.push_back(&part.impl());
+  for (const Tensor<T, D, X>& part : parts) arrays.push_back(&part.impl());
   return Tensor<T, D>(join_arrays(layout_of, axis, arrays));
 }
 
@@ -155,16 +155,16 @@ void cat(E&&...) {
                 "the axis comes first: cat(0, x, y); a list, cat({x, y}), holds tensors of one type");
 }
 /// cat({x, y}, 1): any number of tensors of one type.
-template <class T, class D>
-Tensor<T, D> cat(std::span<const Tensor<T, D>> parts, detail::Index axis = 0) {
+template <class T, class D, class X>
+Tensor<T, D> cat(std::span<const Tensor<T, D, X>> parts, detail::Index axis = 0) {
   return detail::join_tensors(detail::layout_of_cat, axis, parts);
 }
-template <class T, class D>
-Tensor<T, D> cat(const std::vector<Tensor<T, D>>& parts, detail::Index axis = 0) {
+template <class T, class D, class X>
+Tensor<T, D> cat(const std::vector<Tensor<T, D, X>>& parts, detail::Index axis = 0) {
   return cat(std::span(parts), axis);
 }
-template <class T, class D>
-Tensor<T, D> cat(std::initializer_list<Tensor<T, D>> parts, detail::Index axis = 0) {
+template <class T, class D, class X>
+Tensor<T, D> cat(std::initializer_list<Tensor<T, D, X>> parts, detail::Index axis = 0) {
   return cat(std::span(parts.begin(), parts.size()), axis);
 }
 template <class Braces = void>
@@ -189,16 +189,16 @@ void stack(E&&...) {
   static_assert(sizeof...(E) == 0,
                 "the axis comes first: stack(0, x, y); a list, stack({x, y}), holds tensors of one type");
 }
-template <class T, class D>
-Tensor<T, D> stack(std::span<const Tensor<T, D>> parts, detail::Index axis = 0) {
+template <class T, class D, class X>
+Tensor<T, D> stack(std::span<const Tensor<T, D, X>> parts, detail::Index axis = 0) {
   return detail::join_tensors(detail::layout_of_stack, axis, parts);
 }
-template <class T, class D>
-Tensor<T, D> stack(const std::vector<Tensor<T, D>>& parts, detail::Index axis = 0) {
+template <class T, class D, class X>
+Tensor<T, D> stack(const std::vector<Tensor<T, D, X>>& parts, detail::Index axis = 0) {
   return stack(std::span(parts), axis);
 }
-template <class T, class D>
-Tensor<T, D> stack(std::initializer_list<Tensor<T, D>> parts, detail::Index axis = 0) {
+template <class T, class D, class X>
+Tensor<T, D> stack(std::initializer_list<Tensor<T, D, X>> parts, detail::Index axis = 0) {
   return stack(std::span(parts.begin(), parts.size()), axis);
 }
 template <class Braces = void>

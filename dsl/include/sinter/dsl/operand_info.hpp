@@ -15,8 +15,8 @@ std::string describe(const OperandInfo& f);
 
 template <class E>
 inline constexpr bool is_leaf = false;
-template <class T, class D, class U>
-inline constexpr bool is_leaf<Expression<T, D, Leaf<U>, 1, 0, leaf_bytes>> = true;
+template <class T, class D, class U, class X>
+inline constexpr bool is_leaf<Expression<T, D, Leaf<U, X>, 1, 0, leaf_bytes>> = true;
 
 /// For lifted expressions.
 template <class E>

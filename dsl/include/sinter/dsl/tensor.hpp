@@ -26,43 +26,48 @@ namespace detail {
   "= makes a named tensor refer to another one: x.assign(value) writes to its elements, x = sn::tensor(values) makes " \
   "a new tensor"
 
-template <class T, class D, class F>
-Tensor<T, D> view_of(const Tensor<T, D>& x, F view) {
+template <class T, class D, class X, class F>
+Tensor<T, D> view_of(const Tensor<T, D, X>& x, F view) {
   return Tensor<T, D>(view(x.impl()));
 }
-template <class T, class D, class F>
-std::vector<Tensor<T, D>> parts_of(const Tensor<T, D>& x, F views) {
+template <class T, class D, class X, class F>
+std::vector<Tensor<T, D>> parts_of(const Tensor<T, D, X>& x, F views) {
   std::vector<Tensor<T, D>> parts;
   for (TensorRef& part : views(x.impl())) parts.emplace_back(std::move(part));
   return parts;
 }
 
 /// A tensor as an operand; a temporary passes its array on.
-template <class T, class D>
-LeafExpression<T, D> lift(const Tensor<T, D>& t) noexcept {
+template <class T, class D, class X>
+LeafExpression<T, D, X> lift(const Tensor<T, D, X>& t) noexcept {
   return t.leaf();
 }
-template <class T, class D>
-LeafExpression<T, D> lift(Tensor<T, D>&& t) noexcept {
+template <class T, class D, class X>
+LeafExpression<T, D, X> lift(Tensor<T, D, X>&& t) noexcept {
   return std::move(t).leaf();
 }
 
 }  // namespace detail
 
-/// A tensor of T on a device of type D: Cpu, Cuda<I>, Cuda<> (a GPU known at run time) or AnyDevice. Making a Tensor
-/// from an expression, or assigning one to a named Tensor, evaluates it, in one kernel if the plan allows.
-template <element_or_any T, class D>
+/// A tensor of T on a device of type D: Cpu, Cuda<I>, Cuda<> (a GPU known at run time) or AnyDevice. Its extents are
+/// AnyExtents, or part of its type: Extents<dyn, 256>. Making a Tensor from an expression, or assigning one to a named
+/// Tensor, evaluates it, in one kernel if the plan allows.
+template <element_or_any T, class D, class X>
 class Tensor : public detail::On<D>,
-               public detail::Methods<Tensor<T, D>>,
-               public detail::Views<Tensor<T, D>>,
-               public detail::InPlace<Tensor<T, D>>,
-               public detail::Scatters<Tensor<T, D>> {
+               public detail::Methods<Tensor<T, D, X>>,
+               public detail::Views<Tensor<T, D, X>>,
+               public detail::InPlace<Tensor<T, D, X>>,
+               public detail::Scatters<Tensor<T, D, X>> {
  public:
   using value_type = T;
+  using extents_type = X;
 
   /// Without an array; using it throws Error.
   Tensor() = default;
-  explicit Tensor(runtime::TensorRef impl) : impl_(std::move(impl)) {}
+  explicit Tensor(runtime::TensorRef impl) : impl_(std::move(impl)) {
+    if constexpr (!std::is_same_v<X, AnyExtents>)
+      if (impl_) detail::check_extents<X>(impl_->shape);
+  }
   Tensor(const Tensor&) noexcept = default;
   Tensor(Tensor&&) noexcept = default;
 
@@ -72,9 +77,14 @@ class Tensor : public detail::On<D>,
   Tensor(E&& e) : Tensor(evaluated(std::forward<E>(e))) {}
 
   /// The same array under another type. Implicit if the new type is less specific: Cuda<0> to Cuda<> to AnyDevice,
-  /// float to AnyType. Explicit if it is more specific, which is checked now: throws DeviceError, DTypeError.
-  template <class U, class From>
-  explicit(detail::checked_at_run_time<U, From, T, D>) Tensor(const Tensor<U, From>& o) : impl_(o.ref()) {
+  /// float to AnyType, Extents<3> to Extents<dyn> to AnyExtents. Explicit if it is more specific, which is checked now:
+  /// throws DeviceError, DTypeError, ShapeError.
+  template <class U, class From, class Y>
+  explicit(detail::checked_at_run_time<U, From, T, D> || (!detail::extents_fit<Y, X> && detail::extents_may_fit<Y, X>))
+      Tensor(const Tensor<U, From, Y>& o)
+      : impl_(o.ref()) {
+    static_assert(detail::extents_may_fit<Y, X>, SINTER_OTHER_EXTENTS);
+    if constexpr (!detail::extents_fit<Y, X>) detail::check_extents<X>(o.shape());
     static_assert(detail::same_device<From, D>, SINTER_DIFFERENT_DEVICES);
     static_assert(detail::same_dtype<U, T> || std::is_same_v<U, AnyType>,
                   "the tensor has another dtype: convert it with cast<T>(x) or x.to<T>()");
@@ -137,8 +147,8 @@ class Tensor : public detail::On<D>,
   Device device() const { return impl().device; }
   bool is_contiguous() const { return impl().contiguous; }
   bool is_cuda() const { return device().is_cuda(); }
-  template <class U, class E>
-  bool same_storage(const Tensor<U, E>& o) const {
+  template <class U, class E, class Y>
+  bool same_storage(const Tensor<U, E, Y>& o) const {
     return impl().buffer == o.impl().buffer;
   }
 
@@ -205,15 +215,15 @@ class Tensor : public detail::On<D>,
 
   // Views of complex numbers' parts: z.real() = x writes to them. For an expression they are operations, like
   // sn::real(z).
-  Tensor<detail::part_type<T>, D> real() const
+  Tensor<detail::part_type<T>, D, X> real() const
     requires(!element<T> || complex_element<T>)
   {
-    return Tensor<detail::part_type<T>, D>(detail::part_view(impl(), 0));
+    return Tensor<detail::part_type<T>, D, X>(detail::part_view(impl(), 0));
   }
-  Tensor<detail::part_type<T>, D> imag() const
+  Tensor<detail::part_type<T>, D, X> imag() const
     requires(!element<T> || complex_element<T>)
   {
-    return Tensor<detail::part_type<T>, D>(detail::part_view(impl(), 1));
+    return Tensor<detail::part_type<T>, D, X>(detail::part_view(impl(), 1));
   }
   /// A real tensor is its own real part.
   Tensor real() const
@@ -223,8 +233,12 @@ class Tensor : public detail::On<D>,
   }
 
   /// The views x[0], x[1], ...: for (auto row : x). end() throws IndexError for a 0-d tensor.
-  detail::RowIterator<Tensor> begin() const { return {*this, 0}; }
-  detail::RowIterator<Tensor> end() const { return {*this, size(0)}; }
+  detail::RowIterator<Tensor<T, D>> begin() const { return {*this, 0}; }
+  detail::RowIterator<Tensor<T, D>> end() const { return {*this, size(0)}; }
+  /// The transpose of a matrix. Throws ShapeError above two dimensions.
+  Tensor<T, D, typename detail::Transposed<X>::type> t() const {
+    return Tensor<T, D, typename detail::Transposed<X>::type>(detail::t(impl()));
+  }
 
   // Reading. These wait for the device.
   /// The only element. Throws Error unless there is exactly one.
@@ -246,7 +260,7 @@ class Tensor : public detail::On<D>,
   template <class F>
   decltype(auto) visit(F&& f) const {
     return sinter::visit(
-        dtype(), [&](auto type) -> decltype(auto) { return f(Tensor<typename decltype(type)::type, D>(ref())); });
+        dtype(), [&](auto type) -> decltype(auto) { return f(Tensor<typename decltype(type)::type, D, X>(ref())); });
   }
   /// The elements, row-major.
   std::vector<T> to_vector() const
@@ -266,30 +280,30 @@ class Tensor : public detail::On<D>,
 
   // Moving and converting. If nothing has to change, the result shares the storage.
   template <device_argument Target>
-  Tensor<T, device_type_of<Target>> to(const Target& device) const {
-    return Tensor<T, device_type_of<Target>>(jit::to(impl(), dtype(), Device(device)));
+  Tensor<T, device_type_of<Target>, X> to(const Target& device) const {
+    return Tensor<T, device_type_of<Target>, X>(jit::to(impl(), dtype(), Device(device)));
   }
   template <element U>
-  Tensor<U, D> to() const {
+  Tensor<U, D, X> to() const {
     static_assert(!detail::loses_imaginary<T, U>, SINTER_LOSES_IMAGINARY);
-    return Tensor<U, D>(jit::to(impl(), dtype_of<U>, device()));
+    return Tensor<U, D, X>(jit::to(impl(), dtype_of<U>, device()));
   }
   template <element U, device_argument Target>
-  Tensor<U, device_type_of<Target>> to(const Target& device) const {
+  Tensor<U, device_type_of<Target>, X> to(const Target& device) const {
     static_assert(!detail::loses_imaginary<T, U>, SINTER_LOSES_IMAGINARY);
-    return Tensor<U, device_type_of<Target>>(jit::to(impl(), dtype_of<U>, Device(device)));
+    return Tensor<U, device_type_of<Target>, X>(jit::to(impl(), dtype_of<U>, Device(device)));
   }
   /// To a dtype that is known only at run time. Throws DTypeError from complex to real.
-  Tensor<AnyType, D> to(DType dtype) const { return Tensor<AnyType, D>(jit::to(impl(), dtype, device())); }
-  Tensor<T, Cpu> cpu() const { return to(sinter::cpu); }
+  Tensor<AnyType, D, X> to(DType dtype) const { return Tensor<AnyType, D, X>(jit::to(impl(), dtype, device())); }
+  Tensor<T, Cpu, X> cpu() const { return to(sinter::cpu); }
   /// Moves to the current GPU.
-  Tensor<T, Cuda<>> cuda() const { return to(sinter::cuda<>); }
-  Tensor<T, Cuda<>> cuda(int index) const { return to(index); }
+  Tensor<T, Cuda<>, X> cuda() const { return to(sinter::cuda<>); }
+  Tensor<T, Cuda<>, X> cuda(int index) const { return to(index); }
   /// Checks the dtype of an AnyTensor and shares its storage. Throws DTypeError.
   template <element U>
-  Tensor<U, D> as() const {
+  Tensor<U, D, X> as() const {
     detail::check_dtype(impl(), dtype_of<U>);
-    return Tensor<U, D>(ref());
+    return Tensor<U, D, X>(ref());
   }
   /// A copy in page-locked host memory, from which copies to GPUs are asynchronous; the tensor itself if it is already
   /// pinned. Throws DeviceError for a tensor on a GPU, and if there is no GPU.
@@ -305,10 +319,10 @@ class Tensor : public detail::On<D>,
     return *impl_;
   }
   const runtime::TensorRef& ref() const noexcept { return impl_; }
-  detail::LeafExpression<T, D> leaf() const& noexcept {
-    return detail::LeafExpression<T, D>(runtime::TensorRef(impl_).release());
+  detail::LeafExpression<T, D, X> leaf() const& noexcept {
+    return detail::LeafExpression<T, D, X>(runtime::TensorRef(impl_).release());
   }
-  detail::LeafExpression<T, D> leaf() && noexcept { return detail::LeafExpression<T, D>(impl_.release()); }
+  detail::LeafExpression<T, D, X> leaf() && noexcept { return detail::LeafExpression<T, D, X>(impl_.release()); }
 
  private:
   template <class E>
@@ -320,6 +334,7 @@ class Tensor : public detail::On<D>,
       static_assert(detail::same_dtype<typename Source::value_type, T>,
                     "the expression has another dtype: convert it with cast<T>(x)");
       static_assert(detail::same_device<typename Source::device_type, D>, SINTER_DIFFERENT_DEVICES);
+      static_assert(detail::extents_may_fit<extents_of<Source>, X>, SINTER_OTHER_EXTENTS);
       runtime::TensorRef result;
       if constexpr (detail::is_lazy<Source> && !std::is_reference_v<E>) result = jit::uniquely_owned_result(e.node());
       if (!result) result = detail::evaluate_one(e);
@@ -331,7 +346,7 @@ class Tensor : public detail::On<D>,
 };
 
 template <expression E>
-Tensor(E&&) -> Tensor<detail::deduced_element<E>, detail::deduced_device<E>>;
+Tensor(E&&) -> Tensor<detail::deduced_element<E>, detail::deduced_device<E>, extents_of<E>>;
 template <class T, class D, class Values>
 Tensor(const ValuesAndIndices<T, D, Values>&) -> Tensor<T, D>;
 
@@ -347,8 +362,8 @@ Shape shape_from(const E& e) {
 }
 
 /// A tensor, or an expression's value.
-template <class T, class D>
-const Tensor<T, D>& evaluated_source(const Tensor<T, D>& x) {
+template <class T, class D, class X>
+const Tensor<T, D, X>& evaluated_source(const Tensor<T, D, X>& x) {
   return x;
 }
 template <class E>

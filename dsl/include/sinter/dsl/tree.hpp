@@ -8,10 +8,17 @@
 
 #include <sinter/jit/program.hpp>
 
+namespace sinter::inline v1 {
+
+/// Extents that are known only at run time; see extents.hpp.
+struct AnyExtents {};
+
+}  // namespace sinter::inline v1
+
 namespace sinter::inline v1::detail {
 
-template <class T>
-struct Leaf;      // a tensor of T, or of AnyType
+template <class T, class X = AnyExtents>
+struct Leaf;      // a tensor of T, or of AnyType, with extents X
 struct IotaLeaf;  // the position of each element: a tensor without memory
 template <class T, class Offset>
 struct Load;  // elements gathered from an array of T (a leaf of its own) at offsets from its first one
@@ -92,8 +99,8 @@ constexpr void put_constant(std::uint8_t*& p, DType dtype, std::uint64_t bits) {
   for (int i = 0; i < 8; ++i) put(p, bits >> (8 * i) & 0xFF);
 }
 
-template <class S, class T>
-constexpr void emit(std::uint8_t*& p, Leaf<T>*) {
+template <class S, class T, class X>
+constexpr void emit(std::uint8_t*& p, Leaf<T, X>*) {
   put(p, Op::leaf);
   put(p, dtype_code<T>);
 }

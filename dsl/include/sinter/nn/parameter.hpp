@@ -49,8 +49,8 @@ template <class Tree>
 struct LastExtent {
   static constexpr bool known = false;
 };
-template <class T>
-struct LastExtent<Leaf<T>> {
+template <class T, class X>
+struct LastExtent<Leaf<T, X>> {
   static constexpr bool known = true;
   static std::int64_t of(TensorImpl* const*& leaf) noexcept {
     const TensorImpl* const x = *leaf++;
@@ -72,8 +72,8 @@ struct LastExtent<FixedLeaf<C, bits>> : NumberExtent {};
 template <class T, class A>
 struct LastExtent<Cast<T, A>> : LastExtent<A> {};
 /// A vector on the right removes the last axis, so an earlier axis becomes the last: the extent is unknown.
-template <class A, class T>
-struct LastExtent<Apply<Op::matmul, A, Leaf<T>>> {
+template <class A, class T, class X>
+struct LastExtent<Apply<Op::matmul, A, Leaf<T, X>>> {
   static constexpr bool known = LastExtent<A>::known;
   static std::int64_t of(TensorImpl* const*& leaf) noexcept {
     LastExtent<A>::of(leaf);
