@@ -107,7 +107,8 @@ TEST(UnsignedDtypes, OrderAndDivisionAreUnsigned) {
 }
 
 TEST(UnsignedDtypes, MixedSignsPromoteToWhatHoldsBoth) {
-  const sn::Tensor a = sn::tensor<std::uint16_t>({65535}), b = sn::tensor<std::int16_t>({-1});
+  const sn::Tensor a = sn::tensor<std::uint16_t>({65535});
+  const sn::Tensor b = sn::tensor<std::int16_t>({-1});
   const sn::Tensor sum = a + b;
   static_assert(std::is_same_v<decltype(sum)::value_type, std::int32_t>);
   EXPECT_EQ(sum.item(), 65534);
@@ -128,7 +129,8 @@ TEST(UnsignedDtypes, Uint64SortsAndScans) {
 }
 
 TEST(UnsignedDtypes, Uint64RefusesWhatInt64CannotCompute) {
-  const sn::AnyTensor x(sn::tensor<std::uint64_t>({1, 2})), y(sn::tensor<std::int64_t>({1, 2}));
+  const sn::AnyTensor x(sn::tensor<std::uint64_t>({1, 2}));
+  const sn::AnyTensor y(sn::tensor<std::int64_t>({1, 2}));
   EXPECT_THAT(message_of<sn::DTypeError>([&] { sn::AnyTensor(x < x); }),
               AllOf(HasSubstr("lt"), HasSubstr("uint64"), HasSubstr("convert with cast<std::int64_t>(x)")));
   EXPECT_THAT(message_of<sn::DTypeError>([&] { sn::AnyTensor(x + y); }),

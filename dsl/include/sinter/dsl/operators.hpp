@@ -1,5 +1,7 @@
 // The C++ operators. Written out rather than in a macro, whose errors print twice as many lines.
 #pragma once
+#include <iterator>
+
 #include <sinter/dsl/apply.hpp>
 
 namespace sinter::inline v1 {
@@ -94,6 +96,10 @@ auto operator>=(A&& a, B&& b) {
 }
 
 template <expression A>
+auto operator+(A&& a) {
+  return apply<Op::positive>(std::forward<A>(a));
+}
+template <expression A>
 auto operator-(A&& a) {
   return apply<Op::neg>(std::forward<A>(a));
 }
@@ -104,6 +110,40 @@ auto operator!(A&& a) {
 template <expression A>
 auto operator~(A&& a) {
   return apply<Op::bitwise_not>(std::forward<A>(a));
+}
+
+// Vectors, arrays and strings are no operands. Other types may have operators of their own.
+template <class A>
+concept container = !expression<A> && requires(const A& a) {
+  std::begin(a);
+  std::end(a);
+};
+template <class A, class B>
+concept with_container = (expression<A> && container<B>) || (container<A> && expression<B>);
+
+template <class A, class B>
+  requires with_container<A, B>
+ErrorExpression operator+(const A&, const B&) {
+  static_assert(!std::is_same_v<A, A>, SINTER_NO_OPERAND);
+  return ErrorExpression();
+}
+template <class A, class B>
+  requires with_container<A, B>
+ErrorExpression operator-(const A&, const B&) {
+  static_assert(!std::is_same_v<A, A>, SINTER_NO_OPERAND);
+  return ErrorExpression();
+}
+template <class A, class B>
+  requires with_container<A, B>
+ErrorExpression operator*(const A&, const B&) {
+  static_assert(!std::is_same_v<A, A>, SINTER_NO_OPERAND);
+  return ErrorExpression();
+}
+template <class A, class B>
+  requires with_container<A, B>
+ErrorExpression operator/(const A&, const B&) {
+  static_assert(!std::is_same_v<A, A>, SINTER_NO_OPERAND);
+  return ErrorExpression();
 }
 
 // Operands on different devices: only the devices are deduced, so the error message stays short.

@@ -113,6 +113,11 @@ class Tensor : public detail::On<D>,
     static_assert(std::is_same_v<A, void>, SINTER_REBINDS);
     return *this;
   }
+  template <class A>
+  Tensor& operator=(std::initializer_list<A>) & {
+    static_assert(std::is_same_v<A, void>, SINTER_REBINDS);
+    return *this;
+  }
   /// A temporary, such as x[i] or x(range(0, 2)), is written to: the values go to the array that it views.
   Tensor& operator=(const Tensor& o) && { return this->assign(o); }
   Tensor& operator=(Tensor&& o) && { return this->assign(o); }
@@ -349,6 +354,10 @@ template <expression E>
 Tensor(E&&) -> Tensor<detail::deduced_element<E>, detail::deduced_device<E>, extents_of<E>>;
 template <class T, class D, class Values>
 Tensor(const ValuesAndIndices<T, D, Values>&) -> Tensor<T, D>;
+/// A number is no tensor: without this guide, the message is a list of all others.
+template <detail::operand S>
+  requires(!expression<S>)
+Tensor(S) -> Tensor<AnyType>;
 
 namespace detail {
 
