@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <dsl/text/names.hpp>
+#include <sinter/dsl/random.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace sinter::python {
@@ -34,6 +35,10 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
   if (const auto number = number_from(object)) return TextValue::of(*number);
   if (nb::isinstance<DTypeObject>(object))
     return {.kind = TextValue::Kind::DType, .dtype = nb::cast<const DTypeObject&>(object).dtype};
+  if (nb::isinstance<Device>(object)) return {.kind = TextValue::Kind::Device, .device = nb::cast<Device>(object)};
+  if (nb::isinstance<nb::str>(object)) return {.kind = TextValue::Kind::Text, .text = text_in(object)};
+  if (nb::isinstance<Generator>(object))
+    return {.kind = TextValue::Kind::Generator, .generator = &nb::cast<const Generator&>(object)};
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     if (depth == max_list_depth) throw_type_error(fmt::format("{}: the lists are nested too deeply", function));
     TextValue list{.kind = TextValue::Kind::List, .place = detail::no_range};
@@ -95,6 +100,13 @@ TextValue value_from(std::string_view function, nb::handle object) {
   return value;
 }
 
+TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object) {
+  if (object.is_none() || (parameter != "dtype" && parameter != "device")) return value_from(function, object);
+  if (parameter == "dtype")
+    return {.kind = TextValue::Kind::DType, .dtype = dtype_from(object), .place = detail::no_range};
+  return {.kind = TextValue::Kind::Device, .place = detail::no_range, .device = device_from(object)};
+}
+
 DType dtype_from(nb::handle object) {
   if (nb::isinstance<DTypeObject>(object)) return nb::cast<const DTypeObject&>(object).dtype;
   std::string name;
@@ -145,12 +157,14 @@ std::int64_t integer_from(std::string_view function, nb::handle object) {
   throw_type_error(fmt::format("{}: an integer is expected, but got {}", function, describe(object)));
 }
 
-std::string string_from(nb::handle text) {
+std::string_view text_in(nb::handle text) {
   Py_ssize_t size = 0;
   const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (!utf8) nb::raise_python_error();
   return {utf8, static_cast<std::size_t>(size)};
 }
+
+std::string string_from(nb::handle text) { return std::string(text_in(text)); }
 
 nb::tuple tuple_of(const Shape& shape) {
   const nb::object t = nb::steal(PyTuple_New(shape.ndim()));

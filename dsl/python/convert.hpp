@@ -19,8 +19,11 @@ bool is_numpy_number(nb::handle object);
 bool is_bool(nb::handle object);
 /// A Python or NumPy number; nullopt for other objects. Throws OverflowError beyond 64 bits.
 std::optional<TextNumber> number_from(nb::handle object);
-/// A tensor, an expression, a number, a tuple or list of these, or None.
+/// A tensor, an expression, a number, a tuple or list of these, a text, a dtype, a device, a generator, or None. It is
+/// valid while the object is.
 TextValue value_from(std::string_view function, nb::handle object);
+/// For a parameter passed by name: `dtype` and `device` may be texts.
+TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object);
 /// A dtype: sinter_jit.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
 DType dtype_from(nb::handle object);
 /// As dtype_from; nullopt for None.
@@ -34,6 +37,8 @@ std::optional<bool> flag_from(nb::handle object);
 std::int64_t integer_from(std::string_view function, nb::handle object);
 /// The text of a Python str.
 std::string string_from(nb::handle text);
+/// The same, valid while the object is.
+std::string_view text_in(nb::handle text);
 
 nb::tuple tuple_of(const Shape& shape);
 /// Nested lists and numbers as a tensor.

@@ -54,4 +54,5 @@ NB_MODULE(_core, m) {
   add_tensors(m);
   add_devices(m);
   add_export(m);
+  add_random(m);
 }

@@ -35,7 +35,7 @@ class Operand {
 class TensorObject final : public Operand {
  public:
   explicit TensorObject(TensorRef t) : tensor(std::move(t)) {}
-  TextValue value() const override { return TextValue::tensor(Lazy<AnyType>(jit::lazy(*tensor)), tensor->shape); }
+  TextValue value() const override { return TextValue::tensor(AnyTensor(tensor)); }
   TensorRef evaluated() const override { return tensor; }
   const Shape& shape() const noexcept override { return tensor->shape; }
   DType dtype() const noexcept override { return tensor->dtype; }
@@ -103,5 +103,6 @@ void add_arrays(nb::class_<Operand>& operand);
 void add_dlpack(nb::module_& m, nb::class_<Operand>& operand);
 void add_expressions(nb::module_& m, nb::class_<Operand>& operand);
 void add_export(nb::module_& m);
+void add_random(nb::module_& m);
 
 }  // namespace sinter::python

@@ -94,18 +94,6 @@ std::unique_ptr<Operand> item_at(const Operand& x, const nb::object& key) {
   return viewed(x, [&](TensorImpl& t) { return taken(t, indices); });
 }
 
-/// Calls f with a number or an expression.
-template <class F>
-void with_operand(const TextValue& v, F f) {
-  if (v.kind != TextValue::Kind::Number) return f(Lazy<AnyType>(v.node));
-  switch (v.number.category) {
-    case Category::Bool: return f(v.number.integer != 0);
-    case Category::Int: return f(v.number.integer);
-    case Category::Float: return f(v.number.value.real());
-    case Category::Complex: return f(v.number.value);
-  }
-}
-
 void set_item(const TensorObject& x, const nb::object& key, const nb::object& value) {
   const TextValue v = value_from("x[i] = value", value);
   if (!v.is_operand())
@@ -118,13 +106,13 @@ void set_item(const TensorObject& x, const nb::object& key, const nb::object& va
     return without_gil([&] {
       AnyTensor target(x.tensor);
       const Lazy<AnyType> holds = lazy_of(mask);
-      with_operand(v, [&](const auto& number) { target.masked_fill_(holds, number); });
+      detail::with_operand(v, [&](const auto& number) { target.masked_fill_(holds, number); });
     });
   }
   const std::vector<Index> indices = read_indices(key, x.shape());
   without_gil([&] {
     AnyTensor part(taken(*x.tensor, indices));
-    with_operand(v, [&](const auto& number) { part.assign(number); });
+    detail::with_operand(v, [&](const auto& number) { part.assign(number); });
   });
 }
 

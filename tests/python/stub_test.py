@@ -35,6 +35,12 @@ def parameters_of(function):
     return [p.arg for p in [*a.posonlyargs, *a.args, *([a.vararg] if a.vararg else []), *a.kwonlyargs, *([a.kwarg] if a.kwarg else [])]]
 
 
+def parameters_in(function):
+    """In the order of parameters_of."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in sorted(parameters, key=lambda p: p.kind)]
+
+
 def with_mypy():
     """An interpreter that has mypy and NumPy: they must be installed together, because mypy reads the hints of NumPy."""
     for python in (sys.executable, "python3", "/usr/bin/python3"):
@@ -66,11 +72,15 @@ class Stub(Case):
                 self.assertEqual({n for n in hinted if n not in inherited or n == "__init__"}, there)
 
     def test_parameters_of_operations(self):
-        functions = {node.name: node for node in TREE.body if isinstance(node, ast.FunctionDef)}
-        methods = {node.name: node for node in CLASSES["Operand"].body if isinstance(node, ast.FunctionDef)}
-        for name, *_ in sn._core._operations():
-            self.assertEqual(parameters_of(functions[name]), list(inspect.signature(getattr(sn, name)).parameters))
-            self.assertEqual(parameters_of(methods[name]), list(inspect.signature(getattr(sn.Operand, name)).parameters))
+        functions, methods, writes = ({node.name: node for node in reversed(body) if isinstance(node, ast.FunctionDef)}
+                                      for body in (TREE.body, CLASSES["Operand"].body, CLASSES["Tensor"].body))
+        for name, _, _, _, is_method, _ in sn._core._operations():
+            if name.endswith("_"):
+                self.assertEqual(parameters_of(writes[name]), parameters_in(getattr(sn.Tensor, name)))
+                continue
+            self.assertEqual(parameters_of(functions[name]), parameters_in(getattr(sn, name)))
+            if is_method:
+                self.assertEqual(parameters_of(methods[name]), parameters_in(getattr(sn.Operand, name)))
 
     def test_parameters_of_the_rest(self):
         """As in nanobind's docstrings."""
@@ -106,14 +116,16 @@ class Stub(Case):
 
     def test_numbers_are_operands_where_they_are_hinted(self):
         x = sn.tensor([[1.0, 2.0]])
-        values = {"_Value": x, "Operand": x, "_Axes": 0, "int": 0, "int | Sequence[int]": 2, "Sequence[int]": [2]}
+        i = sn.tensor([[0]])
+        values = {"_Value": x, "Operand": x, "_Axes": 0, "int": 1, "int | Sequence[int]": 2, "Sequence[int]": [2], "float": 1.0,
+                  "Sequence[Operand]": [i, i], "_Number": 2}
         for node in TREE.body:
             if not isinstance(node, ast.FunctionDef) or node.name not in OPERATIONS:
                 continue
             kinds = {p.arg: ast.unparse(p.annotation).removesuffix(" | None") for p in node.args.args}
             required = list(kinds)[:len(kinds) - len(node.args.defaults)]
             for name, kind in kinds.items():
-                if kind not in ("_Value", "Operand"):
+                if kind not in ("_Value", "Operand") or name == "axis":  # the other operand of max and min
                     continue
                 given = {**{r: values[kinds[r]] for r in required}, name: 2}
                 positional = [given.pop(r) for r in required] + ([2] if node.args.vararg else [])

@@ -91,7 +91,7 @@ def mistakes(x: sn.Tensor, e: sn.Expression, a: np.ndarray[Any, Any]) -> None:
     x.sum(axis="0")  # type: ignore[arg-type]
     x.exp(2)  # type: ignore[call-arg]
     x.unsqueeze((0, 1))  # type: ignore[arg-type]
-    x.max(1)  # type: ignore[arg-type]
+    x.max("1")  # type: ignore[call-overload]
     x.to(np.ones)  # type: ignore[arg-type]
     x + "1"  # type: ignore[operator]
     x @ 2  # type: ignore[operator]

@@ -9,13 +9,13 @@ Operations and their rules are those of the C++ library. See docs/python.md.
 """
 import builtins as _builtins
 
-from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Expression, FormatError, IndexError,
-                    Operand, OutOfMemoryError, ParseError, ShapeError, Tensor, __version__, asarray, clear_cache,
+from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Expression, FormatError, Generator,
+                    IndexError, Operand, OutOfMemoryError, ParseError, ShapeError, Tensor, __version__, asarray, clear_cache,
                     device, device_count, device_name, dtype, evaluate, export_kernel, from_dlpack, from_numpy,
-                    grad, jit_stats, parse, synchronize, tensor)
+                    grad, jit_stats, manual_seed, parse, synchronize, tensor)
 from . import _operations
 
-_operations.add_to(globals(), Operand)
+_operations.add_to(globals(), Operand, Tensor)
 
 # Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter_jit import *`.
 __all__ = [name for name in globals() if not name.startswith("_") and not hasattr(_builtins, name)]
