@@ -5,6 +5,7 @@
 #include <dsl/text/names.hpp>
 #include <sinter/dsl/random.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/mesh.hpp>
 
 namespace sinter::python {
 namespace {
@@ -36,6 +37,7 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
   if (nb::isinstance<DTypeObject>(object))
     return {.kind = TextValue::Kind::DType, .dtype = nb::cast<const DTypeObject&>(object).dtype};
   if (nb::isinstance<Device>(object)) return {.kind = TextValue::Kind::Device, .device = nb::cast<Device>(object)};
+  if (nb::isinstance<Mesh>(object)) return {.kind = TextValue::Kind::Device, .device = nb::cast<const Mesh&>(object)};
   if (nb::isinstance<nb::str>(object)) return {.kind = TextValue::Kind::Text, .text = text_in(object)};
   if (nb::isinstance<Generator>(object))
     return {.kind = TextValue::Kind::Generator, .generator = &nb::cast<const Generator&>(object)};
@@ -136,6 +138,7 @@ std::optional<DType> optional_dtype_from(nb::handle object) {
 
 Device device_from(nb::handle object) {
   if (nb::isinstance<Device>(object)) return nb::cast<Device>(object);
+  if (nb::isinstance<Mesh>(object)) return nb::cast<const Mesh&>(object);
   if (nb::isinstance<nb::str>(object)) return Device(string_from(object));
   if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).integer);
   throw_type_error(fmt::format("a device is expected, such as \"cpu\", \"cuda:0\" or 0, but got {}", describe(object)));

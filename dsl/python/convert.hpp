@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include <sinter/dsl/state_dict.hpp>
+
 #include "object.hpp"
 
 namespace sinter::python {
@@ -41,6 +43,9 @@ std::string string_from(nb::handle text);
 std::string_view text_in(nb::handle text);
 
 nb::tuple tuple_of(const Shape& shape);
+nb::dict dict_of(const StateDict& state);
+/// Tensors and expressions by name, in a dict or another object with items().
+StateDict state_from(std::string_view function, nb::handle tensors);
 /// Nested lists and numbers as a tensor.
 TensorRef tensor_of_numbers(nb::handle data, std::optional<DType> dtype, Device device);
 /// A tensor over the memory of an object with the buffer protocol; a copy if that is read-only or has a layout that

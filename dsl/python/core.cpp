@@ -55,4 +55,7 @@ NB_MODULE(_core, m) {
   add_devices(m);
   add_export(m);
   add_random(m);
+  add_files(m);
+  add_streams(m);
+  add_optimizers(m);
 }

@@ -104,5 +104,8 @@ void add_dlpack(nb::module_& m, nb::class_<Operand>& operand);
 void add_expressions(nb::module_& m, nb::class_<Operand>& operand);
 void add_export(nb::module_& m);
 void add_random(nb::module_& m);
+void add_files(nb::module_& m);
+void add_streams(nb::module_& m);
+void add_optimizers(nb::module_& core);
 
 }  // namespace sinter::python

@@ -10,7 +10,7 @@ INTEGERS = ("chunks decimals dim0 dim1 dim2 end_dim high ignore_index k length l
 FLAGS = "accumulate as_tuple descending keepdim largest sorted stable training unbiased"
 FLOATS = "correction delta eps label_smoothing rate"
 EXTENTS = "destination dims normalized_shape repeats shape shifts size sizes source split_size_or_sections"
-TYPES = {"axis": "_Axes", "dtype": "_DType", "device": "_Device", "generator": "Generator", "equation": "str", "p": "float",
+TYPES = {"axis": "_Axes", "dtype": "_DType", "device": "_Device", "mesh": "Mesh", "generator": "Generator", "equation": "str", "p": "float",
          "tensors": "Sequence[Operand]", "indices": "Operand", "fill_value": "_Number",
          "reduction": 'Literal["mean", "sum", "none"]', "approximate": 'Literal["none", "tanh"]',
          "rounding_mode": 'Literal["floor", "trunc"]'}

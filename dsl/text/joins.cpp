@@ -5,6 +5,7 @@
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/join.hpp>
 #include <sinter/dsl/literal.hpp>
+#include <sinter/dsl/sharded.hpp>
 
 #include "../checked_axis.hpp"
 #include "value.hpp"
@@ -146,6 +147,32 @@ TextValue summed(const Arguments& a) {
   return value_of(Any(einsum(a.text(0, ""), operands, leaves)));
 }
 
+/// A tensor in memory, or an expression's value.
+AnyTensor evaluated_operand(const Arguments& a) {
+  const TextValue& x = a.tensor(0);
+  return x.array ? AnyTensor(x.array) : AnyTensor(x.lazy());
+}
+Mesh mesh_in(const Arguments& a) {
+  const Device device = a.device(1);
+  if (!a[1] || !device.is_mesh()) a.wrong(1, "a Mesh");
+  return Mesh::of(device);
+}
+TextValue sharded(const Arguments& a) {
+  return value_of(AnyTensor(shard(evaluated_operand(a), mesh_in(a), a.integer(2, 0))));
+}
+TextValue replicated(const Arguments& a) { return value_of(AnyTensor(replicate(evaluated_operand(a), mesh_in(a)))); }
+TextValue unsharded(const Arguments& a) {
+  return value_of(AnyTensor(jit::gather(evaluated_operand(a).impl(), a.device(1))));
+}
+TextValue shards_of(const Arguments& a) {
+  const AnyTensor x = a.target(0);
+  if (!x.device().is_mesh()) a.wrong(0, "a tensor on a mesh");
+  const Mesh mesh = Mesh::of(x.device());
+  std::vector<AnyTensor> shards;
+  for (int i = 0; i < mesh.local_size(); ++i) shards.emplace_back(shard_at(x.impl(), mesh.first_local_rank() + i));
+  return value_of(shards);
+}
+
 }  // namespace
 
 std::span<const TextFunction> join_functions() {
@@ -169,6 +196,11 @@ std::span<const TextFunction> join_functions() {
        "products summed over the letters that the result lacks: einsum(\"ij,jk->ik\", "
        "a, b)",
        summed},
+      {"shard", "input, mesh, axis=0", "divided over a mesh along an axis", sharded, "Tensor"},
+      {"replicate", "input, mesh", "copied to every device of a mesh", replicated, "Tensor"},
+      {"unshard", "input, device=None", "a tensor on a mesh, all of it on one device", unsharded, "Tensor"},
+      {"shards", "input", "views of the parts of a tensor on a mesh that this process has", shards_of,
+       "tuple[Tensor, ...]"},
   };
   return all;
 }

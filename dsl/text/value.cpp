@@ -190,6 +190,7 @@ DType Arguments::dtype(std::size_t parameter, DType fallback) const {
 Device Arguments::device(std::size_t parameter, Device fallback) const {
   const TextValue* value = given_[parameter];
   if (!value) return fallback;
+  if (value->kind == TextValue::Kind::Text) return Device(value->text);
   if (value->kind != TextValue::Kind::Device) wrong(parameter, "a device");
   return value->device;
 }

@@ -28,6 +28,8 @@ def names_of(body):
             yield node.name
         elif isinstance(node, ast.AnnAssign):
             yield node.target.id
+        elif isinstance(node, ast.ImportFrom) and node.level:  # submodules
+            yield from (alias.asname for alias in node.names)
 
 
 def parameters_of(function):
@@ -62,7 +64,7 @@ class Stub(Case):
 
     def test_names_of_the_classes(self):
         inherited = set(dir(object)) | {"__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__array_ufunc__", "__reduce__"}
-        for name in ("Operand", "Tensor", "Expression", "dtype", "device"):
+        for name in ("Operand", "Tensor", "Expression", "Generator", "Event", "Stream", "Mesh", "dtype", "device"):
             there = set(vars(getattr(sn, name)))
             there = {n for n in there if n not in inherited} | ({"__init__"} & set(names_of(CLASSES[name].body)))
             with self.subTest(name=name):
@@ -118,7 +120,7 @@ class Stub(Case):
         x = sn.tensor([[1.0, 2.0]])
         i = sn.tensor([[0]])
         values = {"_Value": x, "Operand": x, "_Axes": 0, "int": 1, "int | Sequence[int]": 2, "Sequence[int]": [2], "float": 1.0,
-                  "Sequence[Operand]": [i, i], "_Number": 2}
+                  "Sequence[Operand]": [i, i], "_Number": 2, "Mesh": sn.Mesh()}
         for node in TREE.body:
             if not isinstance(node, ast.FunctionDef) or node.name not in OPERATIONS:
                 continue
@@ -138,7 +140,8 @@ class Stub(Case):
                     self.assertEqual("tensor" in refusal and "but got a number" in refusal, kind == "Operand")
 
     def test_mypy(self):
-        command = [with_mypy(), "-m", "mypy", "--strict", str(STUB), typed_program.__file__]
+        modules = [str(STUB.with_name(name)) for name in ("__init__.pyi", "nn.py", "data.py", "optim.pyi")]
+        command = [with_mypy(), "-m", "mypy", "--strict", *modules, typed_program.__file__]
         with tempfile.TemporaryDirectory() as folder:  # for its cache
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
