@@ -42,6 +42,15 @@ class Modules(Case):
                          ["ReLU()", "Flatten(start_dim=1, end_dim=-1)", "GroupNorm(2, 4, eps=1e-05, affine=True)", "MSELoss()",
                           "RMSNorm((4,), eps=None, elementwise_affine=True)", "LeakyReLU(negative_slope=0.2)"])
 
+    def test_printing_of_equal_modules(self):
+        layers = nn.ModuleList([nn.Sequential(nn.ReLU()), nn.Sequential(nn.ReLU()), nn.Tanh()])
+        self.assertEqual(repr(layers), """ModuleList(
+  (0-1): 2 x Sequential(
+    (0): ReLU()
+  )
+  (2): Tanh()
+)""")
+
     def test_layers_against_numpy(self):
         a = self.array((4, 6), "float32")
         for device in DEVICES:

@@ -97,7 +97,7 @@ def functions(x: sn.Tensor) -> sn.Tensor:
     e = e.div(2, rounding_mode="floor") + x.gelu(approximate="tanh").sum() + sn.mse_loss(x, x + 1, reduction="sum") + largest + both.sum()
     drawn: sn.Tensor = sn.rand(3, generator=sn.Generator(5))
     written: sn.Tensor = x.clone().scatter_(1, indices, 1.0).fill_(2).index_put_([indices[:, 0] * 0], 5)
-    sn.evaluate(*parts, found.values, found.indices, low, high, rows, *columns, middle, drawn, written.masked_fill(written > 1, 0), *made)
+    sn.evaluate(*parts, values, found.values, found.indices, low, high, rows, *columns, middle, drawn, written.masked_fill(written > 1, 0), *made)
     return e.eval()
 
 

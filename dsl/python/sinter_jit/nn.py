@@ -8,6 +8,7 @@ that are modules are submodules.
 """
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import sqrt
 from typing import Any, TypeVar
@@ -182,6 +183,16 @@ class ModuleList(Sequential):
     def append(self, module: Module) -> ModuleList:
         setattr(self, str(len(self)), module)
         return self
+
+    def __repr__(self) -> str:
+        """Equal modules in a row are printed once."""
+        lines, first = [], 0
+        for text, equal in itertools.groupby(map(repr, self)):
+            last = first + sum(1 for _ in equal) - 1
+            names = f"({first}): " if first == last else f"({first}-{last}): {last - first + 1} x "
+            lines.append("  " + names + text.replace("\n", "\n  ") + "\n")
+            first = last + 1
+        return f"{type(self).__name__}(" + ("\n" + "".join(lines) if lines else "") + ")"
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError("a ModuleList is not called: call the modules in it")
