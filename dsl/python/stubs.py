@@ -1,33 +1,35 @@
-"""The operations in sinter_jit/__init__.pyi. tests/python/stub_test.py checks them, and with SINTER_UPDATE_GOLDEN=1 writes them."""
+"""The operations in sinter_jit/__init__.pyi.
+
+tests/python/stub_test.py checks them, and with SINTER_UPDATE_GOLDEN=1 writes them.
+"""
 import pathlib
 import re
 
 import sinter_jit as sn
 
 STUB = pathlib.Path(__file__).resolve().parent / "sinter_jit/__init__.pyi"
-INTEGERS = ("chunks decimals dim0 dim1 dim2 end_dim high ignore_index k length low m n num_classes num_groups offset padding_idx "
-            "start_dim step steps")
+INTEGERS = ("chunks decimals dim0 dim1 dim2 end_dim high ignore_index k length low m n num_classes num_groups offset "
+            "padding_idx start_dim step steps")
 FLAGS = "accumulate as_tuple descending keepdim largest sorted stable training unbiased"
 FLOATS = "correction delta eps label_smoothing rate"
 EXTENTS = "destination dims normalized_shape repeats shape shifts size sizes source split_size_or_sections"
-TYPES = {"axis": "_Axes", "dtype": "_DType", "device": "_Device", "mesh": "Mesh", "generator": "Generator", "equation": "str", "p": "float",
-         "tensors": "Sequence[Operand]", "indices": "Operand", "fill_value": "_Number",
+TYPES = {"axis": "_Axes", "dtype": "_DType", "device": "_Device", "mesh": "Mesh", "generator": "Generator",
+         "equation": "str", "p": "float", "tensors": "Sequence[Operand]", "indices": "Operand", "fill_value": "_Number",
          "reduction": 'Literal["mean", "sum", "none"]', "approximate": 'Literal["none", "tanh"]',
          "rounding_mode": 'Literal["floor", "trunc"]'}
-TYPES |= dict.fromkeys(INTEGERS.split(), "int") | dict.fromkeys(FLAGS.split(), "_bool") | dict.fromkeys(FLOATS.split(), "float")
-TYPES |= dict.fromkeys(EXTENTS.split(), "int | Sequence[int]")
+for names, kind in [(INTEGERS, "int"), (FLAGS, "_bool"), (FLOATS, "float"), (EXTENTS, "int | Sequence[int]")]:
+    TYPES |= dict.fromkeys(names.split(), kind)
 # Parameters that mean something else in some functions.
-TYPES_IN = {("norm", "p"): 'float | Literal["fro"]', ("select", "index"): "int", ("squeeze", "axis"): "int | Sequence[int]",
-            ("index_put", "indices"): "Sequence[Operand]", ("index_add", "source"): "Operand", ("index_copy", "source"): "Operand",
-            ("smooth_l1_loss", "beta"): "float", ("dropout", "p"): "float", ("narrow", "start"): "int", ("normal", "mean"): "_Value",
-            ("normal", "std"): "_Value", ("arange", "step"): "float", ("repeat", "axis"): "int", ("repeat_interleave", "axis"): "int",
-            ("unfold", "size"): "int"}
-TYPES_IN |= {(name, bound): "float" for name in ("arange", "linspace") for bound in ("start", "end")}
-TYPES_IN |= {(name, value): "_Value" for name, value in [
-    ("add", "alpha"), ("sub", "alpha"), ("subtract", "alpha"), ("index_add", "alpha"), ("addmm", "beta"), ("addmm", "alpha"),
-    ("baddbmm", "beta"), ("baddbmm", "alpha"), ("masked_fill", "value"), ("scatter", "src"), ("scatter", "value"),
-    ("scatter_add", "src"), ("index_fill", "value"), ("index_put", "values"), ("fill", "value")]}
-AXES = {"softmax", "softmin", "log_softmax", "normalize", "cosine_similarity"}  # axes that are required or have a default
+TYPES_IN = {"norm.p": 'float | Literal["fro"]', "select.index": "int", "squeeze.axis": "int | Sequence[int]",
+            "index_put.indices": "Sequence[Operand]", "index_add.source": "Operand", "index_copy.source": "Operand",
+            "smooth_l1_loss.beta": "float", "dropout.p": "float", "narrow.start": "int", "normal.mean": "_Value",
+            "normal.std": "_Value", "arange.step": "float", "repeat.axis": "int", "repeat_interleave.axis": "int",
+            "unfold.size": "int"}
+TYPES_IN |= {f"{name}.{bound}": "float" for name in ("arange", "linspace") for bound in ("start", "end")}
+TYPES_IN |= dict.fromkeys("""add.alpha sub.alpha subtract.alpha index_add.alpha addmm.beta addmm.alpha baddbmm.beta
+                          baddbmm.alpha masked_fill.value scatter.src scatter.value scatter_add.src index_fill.value
+                          index_put.values fill.value""".split(), "_Value")
+AXES = {"softmax", "softmin", "log_softmax", "normalize", "cosine_similarity"}  # whose axes are several too
 FIELDS = {"values": "Operand"}  # of several results; the others are tensors
 
 
@@ -42,16 +44,15 @@ class Function:
         self.operand = "_Value" if is_elementwise else "Operand"
         self.has_axes = name in AXES or any(text == "axis=None" for text in parameters) and "values" not in returns
 
-    def type_of(self, name, default):
-        name_in_table = self.name.rstrip("_")
-        if name == "axis" and not self.has_axes and (self.name, name) not in TYPES_IN:
-            return "int"
-        kind = TYPES_IN.get((name_in_table, name)) or (self.operand if self.operand == "_Value" and name in ("step", "mean") else None)
-        return kind or TYPES.get(name, self.operand)
+    def type_of(self, name):
+        in_function = TYPES_IN.get(f"{self.name.rstrip('_')}.{name}")
+        if name == "axis" and not self.has_axes:
+            return in_function or "int"
+        return in_function or TYPES.get(name, self.operand)
 
     def parameter(self, text):
         name, has_default, default = text.lstrip("*").partition("=")
-        kind = self.type_of(name, default)
+        kind = self.type_of(name)
         if default == "None" and kind != "_Axes":  # which includes None
             kind += " | None"
         stars = text[:len(text) - len(text.lstrip("*"))]
@@ -79,8 +80,8 @@ class Function:
         without = f"{name}: {'None' if default == 'None' else f'Literal[{default}]'} = {default}"
         given = "Literal[True]" if kind == "_bool" else "int"
         yield [*taken[:place], without, *taken[place + 1:]]
-        yield [text for text in [*taken[:place], f"{name}: {given}", *taken[place + 1:]] if not text.startswith("other")][
-            :-1 if taken[-1].startswith("other") else None]
+        after = [text for text in taken[place + 1:] if not text.startswith("other")]
+        yield [*taken[:place], f"{name}: {given}", *(after[:-1] if after[-1:] == ["*"] else after)]
 
 
 def in_python(returns):

@@ -1,6 +1,8 @@
 // Tensors from parts and parts of tensors: cat, split, repeat, einsum.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <sinter/dsl/einsum.hpp>
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/join.hpp>

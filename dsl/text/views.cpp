@@ -1,6 +1,8 @@
 // Views and gathers in texts: x.t(), x[1:, None], embedding(w, ids).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/reduce.hpp>
 #include "../checked_axis.hpp"

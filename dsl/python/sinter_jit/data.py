@@ -27,7 +27,8 @@ class TensorDataset:
 
     def __init__(self, *tensors: Tensor) -> None:
         if not tensors or any(len(t) != len(tensors[0]) for t in tensors):
-            raise ValueError(f"TensorDataset takes tensors of equally many rows, but got shapes {[t.shape for t in tensors]}")
+            shapes = [t.shape for t in tensors]
+            raise ValueError(f"TensorDataset takes tensors of equally many rows, but got the shapes {shapes}")
         self.tensors = tensors
 
     def __len__(self) -> int:
@@ -42,7 +43,7 @@ class TensorDataset:
 
 
 def collate(samples: Sequence[Any]) -> Any:
-    """A batch of samples: tensors, arrays and numbers are stacked; tuples, named tuples, lists and dicts by their parts."""
+    """A batch of samples: tensors, arrays and numbers are stacked, in tuples, lists and dicts part by part."""
     first = samples[0]
     if isinstance(first, dict):
         return {name: collate([sample[name] for sample in samples]) for name in first}
@@ -69,7 +70,7 @@ class DataLoader:
                  workers: int = 0, seed: int | None = None, collate: Callable[[Sequence[Any]], Any] = collate,
                  device: Any = None) -> None:
         if batch_size < 1 or workers < 0:
-            raise ValueError(f"DataLoader: batch_size is at least 1 and workers at least 0, but got {batch_size} and {workers}")
+            raise ValueError(f"DataLoader: batch_size is {batch_size} and workers {workers}; they are at least 1 and 0")
         self.dataset = dataset
         self.batch_size = batch_size
         self.shuffle = shuffle

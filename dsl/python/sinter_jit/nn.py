@@ -17,10 +17,10 @@ import sinter_jit as sn
 
 from . import Mesh, Operand, Tensor
 
-__all__ = ["Module", "Sequential", "ModuleList", "Linear", "Embedding", "LayerNorm", "RMSNorm", "GroupNorm", "Dropout", "Flatten",
-           "Identity", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "LeakyReLU", "ELU", "Softplus",
-           "MSELoss", "L1Loss", "HuberLoss", "SmoothL1Loss", "BCELoss", "BCEWithLogitsLoss", "NLLLoss", "CrossEntropyLoss",
-           "DataParallel"]
+__all__ = ["Module", "Sequential", "ModuleList", "Linear", "Embedding", "LayerNorm", "RMSNorm", "GroupNorm",
+           "Dropout", "Flatten", "Identity", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax",
+           "LeakyReLU", "ELU", "Softplus", "MSELoss", "L1Loss", "HuberLoss", "SmoothL1Loss", "BCELoss",
+           "BCEWithLogitsLoss", "NLLLoss", "CrossEntropyLoss", "DataParallel"]
 
 M = TypeVar("M", bound="Module")
 
@@ -107,24 +107,27 @@ class Module:
         """The parameters and buffers by name. They share the module's memory."""
         return {name: tensor for name, _, _, tensor in self._named_tensors()}
 
-    def load_state_dict(self, state: Mapping[str, Operand], strict: bool = True) -> tuple[list[str], list[str]]:
-        """Writes the tensors of these names into the module's own. Returns missing and unexpected names, which are errors
-        if strict. Nothing is written if there is an error. A prefix "module." that all names have is ignored."""
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:
+        """Writes the tensors or arrays of these names into the module's own.
+
+        Returns missing and unexpected names, which are errors if strict. Nothing is written if there is an error. A
+        prefix "module." that all names have is ignored.
+        """
         own = self.state_dict()
-        if state and not any(name.startswith("module.") for name in own) and all(name.startswith("module.") for name in state):
-            state = {name.removeprefix("module."): tensor for name, tensor in state.items()}
-        missing, unexpected = [name for name in own if name not in state], [name for name in state if name not in own]
-        problems = [f"size mismatch for {name}: copying a tensor with shape {state[name].shape} from the state dict, the shape in the "
-                    f"current module is {tensor.shape}." for name, tensor in own.items() if name in state and state[name].shape != tensor.shape]
-        if strict and unexpected:
-            problems.insert(0, "Unexpected key(s) in state_dict: " + ", ".join(f'"{name}"' for name in unexpected) + ".")
-        if strict and missing:
-            problems.insert(0, "Missing key(s) in state_dict: " + ", ".join(f'"{name}"' for name in missing) + ".")
+        given = {name: sn.asarray(value) for name, value in state.items()}
+        prefixed = [all(name.startswith("module.") for name in names) for names in (own, given)]
+        if given and prefixed == [False, True]:
+            given = {name[len("module."):]: tensor for name, tensor in given.items()}
+        missing, unexpected = [n for n in own if n not in given], [n for n in given if n not in own]
+        problems = [f"{what} key(s) in state_dict: " + ", ".join(f'"{name}"' for name in names) + "."
+                    for what, names in (("Missing", missing), ("Unexpected", unexpected)) if strict and names]
+        problems += [f"size mismatch for {name}: copying a tensor with shape {given[name].shape} from the state dict, "
+                     f"the shape in the current module is {tensor.shape}."
+                     for name, tensor in own.items() if name in given and given[name].shape != tensor.shape]
         if problems:
             raise sn.Error(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems))
-        values = {name: state[name].eval() for name in own if name in state}
-        for name, value in values.items():
-            own[name].copy_(value)
+        for name in own.keys() & given.keys():
+            own[name].copy_(given[name])
         return missing, unexpected
 
     # Printing.
@@ -156,7 +159,7 @@ class Sequential(Module):
             named = ((str(i), module) for i, module in enumerate(modules))
         for name, module in named:
             if not isinstance(module, Module):
-                raise TypeError(f"{type(self).__name__} is made of modules, but got {module!r}: nn.ReLU() where sn.relu is meant")
+                raise TypeError(f"{type(self).__name__} is made of modules, as nn.ReLU(), but got {module!r}")
             setattr(self, name, module)
 
     def forward(self, x: Operand) -> Any:
@@ -205,7 +208,8 @@ def _uniform(shape: tuple[int, ...], bound: float, dtype: Any, device: Any) -> T
 class Linear(Module):
     """x times the transposed weight (out, in), plus the bias. Both start uniform in +-1 / sqrt(in)."""
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, *, dtype: Any = None, device: Any = None) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, *, dtype: Any = None,
+                 device: Any = None) -> None:
         bound = 1 / sqrt(in_features) if in_features > 0 else 0.0
         self.weight = _uniform((out_features, in_features), bound, dtype, device)
         self.bias = _uniform((out_features,), bound, dtype, device) if bias else None
@@ -259,8 +263,8 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """The last axes divided by their root mean square, times weight."""
 
-    def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, *, dtype: Any = None,
-                 device: Any = None) -> None:
+    def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, *,
+                 dtype: Any = None, device: Any = None) -> None:
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.weight = sn.ones(self.normalized_shape, dtype=dtype, device=device) if elementwise_affine else None
@@ -273,7 +277,7 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Groups of channels, the second axis, less their mean, divided by their standard deviation, times weight, plus bias."""
+    """Groups of channels, the second axis, normalized to mean 0 and variance 1, times weight, plus bias."""
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, dtype: Any = None,
                  device: Any = None) -> None:
