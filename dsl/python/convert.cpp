@@ -30,6 +30,13 @@ TextNumber integer_of(nb::handle object) {
   return TextNumber::of(static_cast<std::int64_t>(value));
 }
 
+/// Over the memory of an array of another library; null for other objects.
+TensorRef tensor_of_array(nb::handle object) {
+  if (is_numpy_scalar(object) || PyBytes_Check(object.ptr())) return {};
+  if (PyObject_CheckBuffer(object.ptr())) return tensor_of_buffer(object, {});
+  return nb::hasattr(object, "__dlpack__") ? tensor_of_dlpack(object, {}) : TensorRef();
+}
+
 TextValue value_at_depth(std::string_view function, nb::handle object, int depth) {
   if (nb::isinstance<Operand>(object)) return nb::cast<const Operand&>(object).value();
   if (object.is_none()) return {.place = detail::no_range};
@@ -48,10 +55,9 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
       list.items.push_back(value_at_depth(function, item, depth + 1)), list.items.back().place = detail::no_range;
     return list;
   }
-  throw_type_error(fmt::format("{} takes tensors, expressions and numbers, but got {}{}", function, describe(object),
-                               PyObject_CheckBuffer(object.ptr()) || nb::hasattr(object, "__dlpack__")
-                                   ? ": sinter_jit.asarray(x) makes a tensor over its memory"
-                                   : ""));
+  if (const TensorRef array = tensor_of_array(object)) return TextValue::tensor(AnyTensor(array));
+  throw_type_error(
+      fmt::format("{} takes tensors, expressions, arrays and numbers, but got {}", function, describe(object)));
 }
 
 }  // namespace

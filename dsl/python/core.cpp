@@ -52,6 +52,7 @@ NB_MODULE(_core, m) {
   add_errors(m);
   add_types(m);
   add_tensors(m);
+  add_indexed(m);
   add_devices(m);
   add_export(m);
   add_random(m);

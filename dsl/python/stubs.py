@@ -110,9 +110,9 @@ def methods():
         function.parameters = ["self", *function.parameters[1:]]
         yield from ("    " + line for line in function.signatures())
     for symbol, name in operators.OPERATORS.items():
-        operand = "Operand" if name == "matmul" else "_Value"
+        operand = "Operand | _Array" if name == "matmul" else "_Value"
         yield f"    def __{symbol}__(self, other: {operand}) -> Expression: ..."
-        yield f"    def __r{symbol}__(self, other: {operand}) -> Expression: ..."
+        yield f"    def __r{symbol}__(self, other: {operand.partition(chr(32))[0]}) -> Expression: ..."
     for symbol in operators.COMPARISONS:
         ignored = "  # type: ignore[override]" if symbol in ("eq", "ne") else ""
         yield f"    def __{symbol}__(self, other: _Value) -> Expression: ...{ignored}"
@@ -126,6 +126,9 @@ def writes():
         if function.name.endswith("_"):
             function.parameters = ["self", *function.parameters[1:]]
             yield from ("    " + line for line in function.signatures())
+    for symbol, name in sn._operations.OPERATORS.items():
+        operand = "Operand | _Array" if name == "matmul" else "_Value"
+        yield f"    def __i{symbol}__(self, other: {operand}) -> Tensor: ...  # type: ignore[override]"
 
 
 def results():

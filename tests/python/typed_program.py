@@ -48,6 +48,10 @@ def views(x: sn.Tensor) -> sn.Tensor:
     x[0] = x[1] * 2
     x[:, 1:][x[:, 1:] > 10] = np.float32(10)
     x.T[0][...] = 1
+    x[[0, 1], 1:] = [[1, 2], [3, 4]]
+    x[0, [True, False, True]] = x[1, sn.tensor([0, 1])] + np.ones(2, np.float32)
+    x += 1
+    x[x > 3] *= 2
     return sn.evaluate(*parts, picked, view, rows + view[0, 0])[0]
 
 
@@ -144,9 +148,9 @@ def mistakes(x: sn.Tensor, e: sn.Expression, a: np.ndarray[Any, Any]) -> None:
     x + "1"  # type: ignore[operator]
     x @ 2  # type: ignore[operator]
     x["rows"]  # type: ignore[call-overload]
-    x[x > 0, 0]  # type: ignore[index]
+    x[{0}]  # type: ignore[call-overload]
     e[0] = 1  # type: ignore[index]
-    sn.exp(a)  # type: ignore[arg-type]
+    sn.exp([a])  # type: ignore[arg-type]
     sn.zeros(2, dtype=1)  # type: ignore[arg-type]
     sn.mse_loss(x, 1)  # type: ignore[arg-type]
     sn.mse_loss(x, x, reduction="average")  # type: ignore[arg-type]

@@ -15,9 +15,12 @@ from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Eve
                     empty_cache, evaluate, export_kernel, from_dlpack, from_numpy, grad, jit_stats, load_npy, load_npz,
                     load_safetensors, load_safetensors_metadata, manual_seed, memory_stats, parse, reset_peak_memory,
                     save_npy, save_npz, save_safetensors, synchronize, tensor)
-from . import _operations
+from . import _operations, _protocols
 
 _operations.add_to(globals(), Operand, Tensor)
+for _public in (Operand, Tensor, Expression, Generator, Stream, Event, Mesh, dtype, device):
+    _public.__module__ = "sinter_jit"
+_protocols.add_to(Operand, Tensor, _operations.OPERATORS)
 
 from . import data, nn, optim  # noqa: E402  they use the operations
 

@@ -118,7 +118,6 @@ def add_to(module, operand, tensor):
     for symbol, name in UNARY.items():
         setattr(operand, f"__{symbol}__", _unary(name))
     operand.__hash__ = object.__hash__  # by identity: == compares elements
-    operand.__array_ufunc__ = None  # lets the tensor handle array + tensor
     for name, value in vars(_core).items():
         if isinstance(value, _core.dtype):
             module[name] = value
