@@ -58,6 +58,9 @@ class InPlace(Case):
         self.assertIsInstance(e, sn.Expression)
         self.assertIsNot(e, first)
         self.assertEqual((first.item(), e.item(), x.item()), (2, 3, 1))
+        for key in [0, e > 1, [0]]:
+            with self.assertRaisesRegex(TypeError, "an expression has no memory to write to"):
+                e[key] = 1
 
     def test_what_does_not_fit(self):
         x, i = sn.tensor([1.0, 2.0]), sn.tensor([1, 2])

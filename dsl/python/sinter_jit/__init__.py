@@ -20,7 +20,7 @@ from . import _operations, _protocols
 _operations.add_to(globals(), Operand, Tensor)
 for _public in (Operand, Tensor, Expression, Generator, Stream, Event, Mesh, dtype, device):
     _public.__module__ = "sinter_jit"
-_protocols.add_to(Operand, Tensor, _operations.OPERATORS)
+_protocols.add_to(Operand, Tensor, Expression, _operations.OPERATORS)
 
 from . import data, nn, optim  # noqa: E402  they use the operations
 

@@ -45,7 +45,12 @@ def _to_device(self, device, /, *, stream=None):
     return self.to(device=device)
 
 
-def add_to(operand, tensor, operators):
+def _refuse_write(self, key, value):
+    raise TypeError("an expression has no memory to write to: evaluate it first, x = x.eval(), or build another one, "
+                    "x = sinter_jit.where(mask, value, x)")
+
+
+def add_to(operand, tensor, expression, operators):
     """In-place operators write to a tensor; those of an expression, which has no memory, make a new expression."""
     for symbol, name in operators.items():
         setattr(tensor, f"__i{symbol}__", _in_place(name))
@@ -55,5 +60,6 @@ def add_to(operand, tensor, operators):
                "__array_function__": _numpy.array_function}
     for name, method in methods.items():
         setattr(operand, name, method)
+    expression.__setitem__ = _refuse_write
     operand.__array_priority__ = 1000  # of operators with arrays that know no __array_ufunc__
     operand.mT = property(lambda self: self.transpose(-1, -2), doc="The last two axes exchanged.")

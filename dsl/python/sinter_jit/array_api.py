@@ -104,6 +104,7 @@ def empty(shape, *, dtype=None, device=None):
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
+    fill_value = fill_value.item() if isinstance(fill_value, _core.Operand) else fill_value
     return _call("full", shape, fill_value, dtype=dtype, device=device)
 
 
