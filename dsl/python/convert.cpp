@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <dsl/text/names.hpp>
+#include <runtime/text.hpp>
 #include <sinter/dsl/random.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/mesh.hpp>
@@ -86,7 +87,9 @@ std::string describe(nb::handle object) {
   const nb::handle type = object.type();
   const auto module = string_from(type.attr("__module__"));
   const auto name = string_from(type.attr("__qualname__"));
-  return fmt::format("an object of {}{}", module == "builtins" ? "" : module + ".", name);
+  const bool is_short = nb::isinstance<nb::str>(object) || PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr());
+  if (is_short) return fmt::format("{} ({})", runtime::shortened(string_from(nb::repr(object))), name);
+  return fmt::format("an object of type {}{}", module == "builtins" ? "" : module + ".", name);
 }
 
 void throw_type_error(const std::string& what) { throw nb::type_error(what.c_str()); }

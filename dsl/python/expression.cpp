@@ -9,6 +9,7 @@
 #include <sinter/jit/grad.hpp>
 #include <sinter/jit/inspect.hpp>
 #include "convert.hpp"
+#include "spelling.hpp"
 
 namespace sinter::python {
 namespace {
@@ -46,7 +47,10 @@ nb::object call(const std::string& name, bool is_method, const nb::tuple& positi
       return detail::call({"", detail::no_range, name, is_method, true}, a.values, names);
     });
   } catch (const ParseError& e) {  // like a Python function
-    throw_type_error(e.what());
+    throw_type_error(said_by(name, in_python(e.what())));
+  } catch (const Error&) {
+    raised_by(name);
+    throw;
   }
   if (!made) throw nb::attribute_error(fmt::format("there is no operation '{}'", name).c_str());
   return result_of(*made);
@@ -94,7 +98,10 @@ nb::object grad(const Operand& value, const nb::args& tensors, const nb::object&
     by.push_back(held.back().get());
   }
   const jit::LazyRef of = detail::node_of(value.value());
-  const jit::LazyRef from = seed.is_none() ? jit::LazyRef() : detail::node_of(value_from("grad", seed));
+  const TextValue seed_value = value_from("grad", seed);
+  if (!seed.is_none() && !seed_value.is_operand())
+    throw_type_error(fmt::format("grad: the argument 'seed' must be a tensor or a number, but got {}", describe(seed)));
+  const jit::LazyRef from = seed.is_none() ? jit::LazyRef() : detail::node_of(seed_value);
   const std::vector<jit::LazyRef> found = without_gil([&] {
     return jit::gradients(of, by, from ? jit::lazy_cast(from, of->dtype()) : from,
                           allow_unused ? jit::UnusedInput::Zeros : jit::UnusedInput::Error);

@@ -92,6 +92,9 @@ auto without_gil(F&& f) {
 /// A view of a tensor, or the expression over views of its tensors.
 std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(TensorImpl&)>& view);
 
+/// Names the function that Python called in the message of the exception that is thrown next.
+void raised_by(std::string_view function);
+
 // Parts of the module.
 void add_errors(nb::module_& m);
 void add_types(nb::module_& m);

@@ -40,8 +40,10 @@ TextValue operation_call(const TextCall& call, const TextOperation& operation, s
     return applied(Op::where, operands);
   }
   const Arguments a = arguments(call, operation.name, operation.parameters, values, keywords);
+  if (operation.op == Op::clamp && !a[1] && !a[2])
+    throw_at(call.text, call.place, fmt::format("{} takes 'min', 'max' or both, but neither is given", call.name));
   if (operation.op == Op::clamp && bool(a[1]) != bool(a[2])) {
-    const TextValue both[] = {a.operand(0), *(a[1] ? a[1] : a[2])};
+    const TextValue both[] = {a.operand(0), a.operand(a[1] ? 1 : 2)};
     return applied(a[1] ? Op::maximum : Op::minimum, both);
   }
   return applied_with_defaults(operation, a);
@@ -50,8 +52,8 @@ TextValue operation_call(const TextCall& call, const TextOperation& operation, s
 TextValue function_call(const TextCall& call, const TextFunction& f, std::span<const TextValue> values,
                         std::span<const std::string_view> keywords) {
   const std::size_t positional = values.size() - keywords.size(), first = f.parameters.gathers;
-  const bool is_list = positional == first + 1 && values[first].kind == TextValue::Kind::List;
-  if (positional <= first || is_list || first == TextParameters::none)
+  const bool has_rest = first != TextParameters::none && positional > first;
+  if (!has_rest || (positional == first + 1 && values[first].kind == TextValue::Kind::List))
     return f.call(arguments(call, f.name, f.parameters, values, keywords));
   const auto rest = values.subspan(first, positional - first);
   std::vector<TextValue> packed(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(first));

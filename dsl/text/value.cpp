@@ -29,13 +29,30 @@ TextValue TextValue::list(std::vector<TextValue> items) { return {.kind = Kind::
 
 TextValue TextValue::of(const TextNumber& n) { return {.kind = Kind::Number, .number = n}; }
 
+namespace {
+
+std::string describe(const TextNumber& n) {
+  if (n.category == Category::Complex) return "a complex number";
+  if (n.category == Category::Bool) return n.integer ? "True" : "False";
+  return n.is_integral() ? fmt::format("the number {}", n.integer) : fmt::format("the number {}", n.value.real());
+}
+
+/// By its first element that is no integer.
+std::string describe_list(std::span<const TextValue> items) {
+  const auto is_integer = [](const TextValue& v) { return v.kind == TextValue::Kind::Number && v.number.is_int(); };
+  const auto other = std::ranges::find_if_not(items, is_integer);
+  return other == items.end() ? "a list" : fmt::format("a list with {}", describe(*other));
+}
+
+}  // namespace
+
 std::string describe(const TextValue& v) {
   using Kind = TextValue::Kind;
   switch (v.kind) {
     case Kind::Tensor: return describe(OperandInfo{v.shape, v.node->dtype(), v.node->device()});
     case Kind::Scalar: return "a number that is not written in the text";
-    case Kind::Number: return "a number";
-    case Kind::List: return "a list";
+    case Kind::Number: return describe(v.number);
+    case Kind::List: return describe_list(v.items);
     case Kind::Slice: return "a slice";
     case Kind::Ellipsis: return "'...'";
     case Kind::DType: return fmt::format("the dtype {}", name(v.dtype));

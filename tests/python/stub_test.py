@@ -138,7 +138,7 @@ class Stub(Case):
                 except (sn.Error, TypeError) as error:
                     refusal = str(error)
                 with self.subTest(name=node.name, parameter=name, refusal=refusal):
-                    self.assertEqual("tensor" in refusal and "but got a number" in refusal, kind == "Operand")
+                    self.assertEqual("tensor" in refusal and "but got the number" in refusal, kind == "Operand")
 
     def test_mypy(self):
         modules = [str(STUB.with_name(name)) for name in ("__init__.pyi", "nn.py", "data.py", "optim.pyi")]
