@@ -76,7 +76,8 @@ def can_cast(from_, to, /):
 
 def astype(x, dtype, /, *, copy=True, device=None):
     if isdtype(x.dtype, "complex floating") and not isdtype(dtype, ("complex floating", "bool")):
-        raise _core.DTypeError(f"astype: complex numbers cannot be converted to {dtype.name}: take real(x), imag(x) or abs(x)")
+        raise _core.DTypeError(f"astype: complex numbers cannot be converted to {dtype.name}: take real(x), "
+                                "imag(x) or abs(x)")
     if device is not None and device != x.device:
         return x.to(device, dtype=dtype)
     if x.dtype == dtype:

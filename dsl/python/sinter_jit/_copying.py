@@ -25,4 +25,5 @@ def deepcopy(self, memo):
 def reduce(self, protocol):
     tensor = self.eval().to("cpu").contiguous()
     data = _core._reinterpreted(tensor, _core.uint8, (tensor.size * tensor.dtype.itemsize,))
-    return _restored, (pickle.PickleBuffer(data) if protocol >= 5 else bytes(data), self.dtype, self.shape, str(self.device))
+    elements = pickle.PickleBuffer(data) if protocol >= 5 else bytes(data)
+    return _restored, (elements, self.dtype, self.shape, str(self.device))

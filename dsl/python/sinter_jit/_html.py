@@ -39,7 +39,8 @@ def _draw_heat_map(figure, x, values):
     axes = _axes_of(figure)
     shown = abs(values) if values.dtype.kind == "c" else values
     extent = (-0.5, x.shape[1] - 0.5, x.shape[0] - 0.5, -0.5)
-    image = axes.imshow(shown, aspect="auto" if max(x.shape) > 4 * min(x.shape) else "equal", interpolation="nearest", extent=extent)
+    aspect = "auto" if max(x.shape) > 4 * min(x.shape) else "equal"
+    image = axes.imshow(shown, aspect=aspect, interpolation="nearest", extent=extent)
     bar = figure.colorbar(image, ax=axes, label="absolute value" if values.dtype.kind == "c" else None)
     bar.ax.tick_params(labelsize=7)
 
@@ -69,7 +70,7 @@ def _picture(x):
 
 def repr_html(self):
     """For notebooks. An expression is not evaluated."""
-    facts = f"<code>{html.escape(self.dtype.name)}</code>, shape <code>{self.shape}</code>, on <code>{html.escape(str(self.device))}</code>"
+    facts = f"<code>{self.dtype.name}</code>, shape <code>{self.shape}</code>, on <code>{self.device}</code>"
     if not isinstance(self, _core.Tensor):
         return f"<div><b>Expression</b> of {facts}, not evaluated</div>"
     picture = _picture(self)
@@ -78,5 +79,6 @@ def repr_html(self):
         return f"<div><b>Tensor</b> of {facts}{text}</div>"
     image = base64.b64encode(picture).decode()
     kind = "line" if self.ndim == 1 else "heat map"
-    return (f"<div><b>Tensor</b> of {facts}<br><img width=360 alt='The elements as a {kind}' src='data:image/png;base64,{image}'>"
+    source = f"data:image/png;base64,{image}"
+    return (f"<div><b>Tensor</b> of {facts}<br><img width=360 alt='The elements as a {kind}' src='{source}'>"
             f"<details><summary>Elements</summary>{text}</details></div>")

@@ -1,4 +1,4 @@
-"""Indices with lists, arrays, tensors and masks among integers and slices, by NumPy's rules. Simpler ones do not come here."""
+"""Indices with lists, arrays, tensors and masks, also among integers and slices, by NumPy's rules."""
 from . import _core
 
 CATEGORIES = {"bool": 0, "uint": 1, "int": 1, "float": 2, "bfloat": 2, "complex": 3}
@@ -35,10 +35,11 @@ def _tensor_of(item, x):
 
 def _check(item, x):
     if _category(item.dtype) > 1:
-        raise _core.DTypeError(f"x[i]: indices are integers or masks of bools, but got {_describe(item)}: convert them with "
-                               "i.to(\"int64\")")
+        raise _core.DTypeError(f"x[i]: indices are integers or masks of bools, but got {_describe(item)}: "
+                               "convert them with i.to(\"int64\")")
     if item.device != x.device:
-        raise _core.DeviceError(f"x[i]: the index is {_describe(item)}, but x is {_describe(x)}: move it with i.to(x.device)")
+        raise _core.DeviceError(f"x[i]: the index is {_describe(item)}, but x is {_describe(x)}: "
+                                "move it with i.to(x.device)")
     if item.dtype == _core.bool and not item.ndim:
         raise TypeError("x[mask]: a mask has the shape of x or of its first axes, but got one bool")
 
@@ -58,7 +59,8 @@ def _items(x, key):
         raise _core.IndexError(f"{count} indices for a tensor of shape {x.shape}, which has {x.ndim} axes")
     whole = [slice(None)] * (x.ndim - count)
     at = next((i for i, item in enumerate(items) if item is ...), len(items))
-    return items[:at] + (whole or items[at:at + 1]) + items[at + 1:]  # also where ... is no axis, it stands between indices
+    # Where ... covers no axis, it still stands between indices.
+    return items[:at] + (whole or items[at:at + 1]) + items[at + 1:]
 
 
 def _coordinates(item, x, axis):
@@ -67,7 +69,8 @@ def _coordinates(item, x, axis):
         return [item]
     shape = x.shape[axis:axis + item.ndim]
     if item.shape != shape:
-        raise _core.IndexError(f"x[mask]: the mask is {_describe(item)}, but its axes of x, which is {_describe(x)}, have shape {shape}")
+        raise _core.IndexError(f"x[mask]: the mask is {_describe(item)}, but its axes of x, which is {_describe(x)}, "
+                               f"have shape {shape}")
     found = _core._call("nonzero", False, (item,), {})
     return [found[:, i] for i in range(item.ndim)]
 
@@ -95,7 +98,8 @@ class _Index:
         are_adjacent = all(b[0] - a[0] == 1 for a, b in zip(advanced, advanced[1:]))
         first = advanced[0][1] if are_adjacent else 0
         others = list(range(len(own), len(own) + len(rest)))
-        self.places = others[:first] + list(range(len(own))) + others[first:]  # the result's axes, of those of view[indices]
+        # The result's axes, among those of view[indices].
+        self.places = others[:first] + list(range(len(own))) + others[first:]
         extents = own + self.view.shape[len(self.indices):]
         self.shape = [extents[axis] for axis in self.places]
 
@@ -110,7 +114,8 @@ def _broadcast(shapes):
     for shape in shapes:
         for axis, extent in enumerate(shape, ndim - len(shape)):
             if extent != 1 and result[axis] not in (1, extent):
-                raise _core.IndexError(f"x[i, j]: the indices do not broadcast: their shapes are {', '.join(map(str, shapes))}")
+                raise _core.IndexError(f"x[i, j]: the indices do not broadcast: their shapes are "
+                                       f"{', '.join(map(str, shapes))}")
             result[axis] = result[axis] if extent == 1 else extent
     return tuple(result)
 
@@ -160,7 +165,8 @@ def write(x, key, value):
         try:
             value = value.expand(index.shape)
         except _core.ShapeError:
-            raise _core.ShapeError(f"x[i] = value: the value is {_describe(value)}, but the index selects shape {tuple(index.shape)}") from None
+            raise _core.ShapeError(f"x[i] = value: the value is {_describe(value)}, but the index selects "
+                                   f"shape {tuple(index.shape)}") from None
         if not index.is_in_order:
             value = value.permute([index.places.index(axis) for axis in range(len(index.places))])
     _core._write_at(index.view, index.indices, value)

@@ -76,7 +76,8 @@ def array_ufunc(self, ufunc, method, *inputs, out=None, dtype=None, **options):
     if not all(_is_known(value) for value in inputs):
         return NotImplemented
     name = f"numpy.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
-    positions = {option: options.pop(option) for option in ("axis", "keepdims") if method == "reduce" and option in options}
+    along = ("axis", "keepdims") if method == "reduce" else ()
+    positions = {option: options.pop(option) for option in along if option in options}
     _check_options(name, options)
     is_there = UFUNCS.get(ufunc.__name__, ufunc.__name__) in OPERATIONS or ufunc.__name__ in PAIRS
     if method == "__call__" and is_there:

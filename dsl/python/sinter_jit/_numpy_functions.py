@@ -1,16 +1,16 @@
-"""NumPy's functions of tensors and expressions, with NumPy's parameters. FUNCTIONS has them by name, such as "linalg.norm"."""
+"""NumPy's functions of tensors and expressions, with NumPy's parameters, by name: FUNCTIONS["linalg.norm"]."""
 from . import _core
 
 FUNCTIONS = {}
-REDUCTIONS = {"sum": "sum", "prod": "prod", "mean": "mean", "nansum": "nansum", "nanmean": "nanmean", "any": "any", "all": "all",
-              "count_nonzero": "count_nonzero"}
+REDUCTIONS = {"sum": "sum", "prod": "prod", "mean": "mean", "nansum": "nansum", "nanmean": "nanmean", "any": "any",
+              "all": "all", "count_nonzero": "count_nonzero"}
 EXTREMES = {"max": "amax", "amax": "amax", "min": "amin", "amin": "amin", "argmax": "argmax", "argmin": "argmin",
             "nanmax": "nanmax", "nanmin": "nanmin"}
-ELEMENTWISE = {"real": "real", "imag": "imag", "fix": "trunc", "isposinf": "isposinf", "isneginf": "isneginf", "sinc": "sinc",
-               "i0": "i0"}
+ELEMENTWISE = {"real": "real", "imag": "imag", "fix": "trunc", "isposinf": "isposinf", "isneginf": "isneginf",
+               "sinc": "sinc", "i0": "i0"}
 # They read elements, whatever the device, and return no array.
-READERS = ["save", "savez", "savez_compressed", "savetxt", "array2string", "array_repr", "array_str", "result_type", "can_cast",
-           "common_type", "min_scalar_type", "iscomplexobj", "isrealobj", "shares_memory", "may_share_memory"]
+READERS = ["save", "savez", "savez_compressed", "savetxt", "array2string", "array_repr", "array_str", "result_type",
+           "can_cast", "common_type", "min_scalar_type", "iscomplexobj", "isrealobj", "shares_memory", "may_share_memory"]
 
 
 def _call(name, *args, **kwargs):
@@ -31,7 +31,8 @@ def _tensor(value, dtype=None):
 
 def _check_order(order):
     if order not in ("C", "K", "A"):
-        raise TypeError(f"order={order!r} is not supported for Sinter's tensors: their elements are read in row-major order")
+        raise TypeError(f"order={order!r} is not supported for Sinter's tensors: their elements are read in row-major "
+                        "order")
 
 
 def _reduction(name):
@@ -276,7 +277,8 @@ def _take_along_axis(arr, indices, axis=-1):
 
 def _filled(value):
     def filled(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
-        return _call("full", a.shape if shape is None else shape, value, dtype=dtype or a.dtype, device=device or a.device)
+        extents = a.shape if shape is None else shape
+        return _call("full", extents, value, dtype=dtype or a.dtype, device=device or a.device)
     return filled
 
 
@@ -394,7 +396,8 @@ def _dot(a, b, out=None):
     if not a.ndim or not b.ndim:
         return a * b
     if b.ndim > 2:
-        raise TypeError(f"the dot product with a tensor of {b.ndim} axes is not supported: use matmul, or reshape the tensor first")
+        raise TypeError(f"the dot product with a tensor of {b.ndim} axes is not supported: use matmul, or reshape the "
+                        "tensor first")
     return a @ b
 
 

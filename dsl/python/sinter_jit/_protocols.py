@@ -1,4 +1,4 @@
-"""Python's protocols beside operators: in-place operators, `in`, f-strings, copying, pickling, notebooks, namespaces."""
+"""Python's protocols beside operators: in-place operators, `in`, f-strings, copying, pickling, notebooks."""
 from . import _copying, _core, _html, _numpy
 
 
@@ -21,14 +21,15 @@ def _format(self, spec):
     if self.ndim == 0 or spec and self.size == 1:
         return format(self.item(), spec)
     if spec:
-        raise TypeError(f"the format {spec!r} applies to one element, but the tensor is {self.dtype.name} {self.shape} on "
-                        f"{self.device}: format its elements, x[i] or x.tolist()")
+        raise TypeError(f"the format {spec!r} applies to one element, but the tensor is {self.dtype.name} "
+                        f"{self.shape} on {self.device}: format its elements, x[i] or x.tolist()")
     return str(self)
 
 
 def _index(self):
     if self.ndim or self.dtype.name not in ("uint8", "int8", "int16", "int32", "int64"):
-        raise TypeError(f"an index is a 0-d tensor of integers, but the tensor is {self.dtype.name} {self.shape} on {self.device}")
+        raise TypeError(f"an index is a 0-d tensor of integers, but the tensor is {self.dtype.name} {self.shape} "
+                        f"on {self.device}")
     return self.item()
 
 

@@ -1,7 +1,7 @@
-"""The namespace of the Python array API standard, 2025.12, over Sinter's tensors: what `x.__array_namespace__()` returns.
+"""The namespace of the Python array API standard, 2025.12: what `x.__array_namespace__()` returns.
 
-Results are expressions, as everywhere in Sinter: they are evaluated when their values are needed. docs/python.md lists the
-differences from the standard.
+Results are expressions, as everywhere in Sinter: they are evaluated when their values are needed. docs/python.md lists
+the differences from the standard.
 """
 import builtins as _builtins
 import itertools as _itertools
@@ -18,21 +18,23 @@ e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 globals().update(_dtypes)
 
 # Functions of one and of two arrays, by the names of the standard.
-_UNARY = {"abs": "abs", "acos": "acos", "acosh": "acosh", "asin": "asin", "asinh": "asinh", "atan": "atan", "atanh": "atanh",
-          "bitwise_invert": "bitwise_not", "ceil": "ceil", "conj": "conj", "cos": "cos", "cosh": "cosh", "exp": "exp",
-          "expm1": "expm1", "floor": "floor", "imag": "imag", "isfinite": "isfinite", "isinf": "isinf", "isnan": "isnan",
-          "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10", "logical_not": "logical_not", "negative": "neg",
-          "positive": "positive", "real": "real", "reciprocal": "reciprocal", "signbit": "signbit", "sin": "sin", "sinh": "sinh", "square": "square", "sqrt": "sqrt", "tan": "tan", "tanh": "tanh",
-          "trunc": "trunc"}
-_BINARY = {"add": "add", "atan2": "atan2", "bitwise_and": "bitwise_and", "bitwise_left_shift": "bitwise_left_shift",
-           "bitwise_or": "bitwise_or", "bitwise_right_shift": "bitwise_right_shift", "bitwise_xor": "bitwise_xor",
-           "copysign": "copysign", "divide": "div", "equal": "eq", "floor_divide": "floor_divide", "greater": "gt",
-           "greater_equal": "ge", "hypot": "hypot", "less": "lt", "less_equal": "le", "logaddexp": "logaddexp",
-           "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor", "maximum": "maximum",
-           "minimum": "minimum", "multiply": "mul", "nextafter": "nextafter", "not_equal": "ne", "pow": "pow",
-           "remainder": "remainder", "subtract": "sub"}
-_REDUCTIONS = {"max": "amax", "min": "amin", "argmax": "argmax", "argmin": "argmin", "mean": "mean", "all": "all", "any": "any",
-               "count_nonzero": "count_nonzero"}
+_UNARY = {"abs": "abs", "acos": "acos", "acosh": "acosh", "asin": "asin", "asinh": "asinh", "atan": "atan",
+          "atanh": "atanh", "bitwise_invert": "bitwise_not", "ceil": "ceil", "conj": "conj", "cos": "cos",
+          "cosh": "cosh", "exp": "exp", "expm1": "expm1", "floor": "floor", "imag": "imag", "isfinite": "isfinite",
+          "isinf": "isinf", "isnan": "isnan", "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10",
+          "logical_not": "logical_not", "negative": "neg", "positive": "positive", "real": "real",
+          "reciprocal": "reciprocal", "signbit": "signbit", "sin": "sin", "sinh": "sinh", "square": "square",
+          "sqrt": "sqrt", "tan": "tan", "tanh": "tanh", "trunc": "trunc"}
+_BINARY = {"add": "add", "atan2": "atan2", "bitwise_and": "bitwise_and",
+           "bitwise_left_shift": "bitwise_left_shift", "bitwise_or": "bitwise_or",
+           "bitwise_right_shift": "bitwise_right_shift", "bitwise_xor": "bitwise_xor", "copysign": "copysign",
+           "divide": "div", "equal": "eq", "floor_divide": "floor_divide", "greater": "gt", "greater_equal": "ge",
+           "hypot": "hypot", "less": "lt", "less_equal": "le", "logaddexp": "logaddexp",
+           "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
+           "maximum": "maximum", "minimum": "minimum", "multiply": "mul", "nextafter": "nextafter",
+           "not_equal": "ne", "pow": "pow", "remainder": "remainder", "subtract": "sub"}
+_REDUCTIONS = {"max": "amax", "min": "amin", "argmax": "argmax", "argmin": "argmin", "mean": "mean", "all": "all",
+               "any": "any", "count_nonzero": "count_nonzero"}
 
 
 def _call(name, *args, **kwargs):
