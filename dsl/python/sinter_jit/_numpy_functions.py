@@ -10,7 +10,8 @@ ELEMENTWISE = {"real": "real", "imag": "imag", "fix": "trunc", "isposinf": "ispo
                "sinc": "sinc", "i0": "i0"}
 # They read elements, whatever the device, and return no array.
 READERS = ["save", "savez", "savez_compressed", "savetxt", "array2string", "array_repr", "array_str", "result_type",
-           "can_cast", "common_type", "min_scalar_type", "iscomplexobj", "isrealobj", "shares_memory", "may_share_memory"]
+           "can_cast", "common_type", "min_scalar_type", "iscomplexobj", "isrealobj", "shares_memory",
+           "may_share_memory"]
 
 
 def _call(name, *args, **kwargs):
