@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <runtime/different_devices.hpp>
+#include <sinter/dsl/operand_info.hpp>
 #include "checked_axis.hpp"
 
 namespace sinter::inline v1::detail {
@@ -90,6 +91,30 @@ std::vector<jit::LazyRef> parts_of_gradient(const jit::LazyRef& gradient, const 
   std::vector<jit::LazyRef> gradients;
   for (const Lazy<AnyType>& part : parts_of(Lazy<AnyType>(gradient), views)) gradients.push_back(part.node());
   return gradients;
+}
+
+jit::LazyRef join_values(JoinLayoutOf layout_of, std::int64_t axis, std::span<const jit::LazyRef> parts,
+                         std::span<const Shape> shapes) {
+  const JoinLayout layout = layout_of(shapes, axis);
+  DType dtype = parts[0]->dtype();
+  const Device device = parts[0]->device();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    dtype = promote(dtype, parts[i]->dtype());
+    if (parts[i]->device() != device)
+      runtime::throw_different_devices(
+          device, parts[i]->device(),
+          fmt::format("in a list of tensors to join, where\n    one: {}\n    another: {}",
+                      describe(OperandInfo{shapes[0], parts[0]->dtype(), device}),
+                      describe(OperandInfo{shapes[i], parts[i]->dtype(), parts[i]->device()})));
+  }
+  const TensorRef whole = runtime::empty(layout.shape, dtype, device);
+  std::vector<TensorRef> places;
+  for (std::size_t i = 0; i < parts.size(); ++i) places.push_back(place_of(*whole, layout, i, shapes[i]));
+  jit::evaluate(parts, places.data());
+  const auto pullback = [layout, all = std::vector<Shape>(shapes.begin(), shapes.end())](const jit::LazyRef& gradient) {
+    return parts_of_gradient(gradient, layout, all);
+  };
+  return with_history(whole, {parts.begin(), parts.end()}, pullback);
 }
 
 TensorRef join_arrays(JoinLayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts) {

@@ -14,39 +14,65 @@ namespace sinter::inline v1 {
 
 namespace {
 
-/// A position in the process's sequence of random numbers.
-struct RandomPlace {
-  std::int64_t seed;
-  std::int64_t first;
-};
+std::uint64_t unlike_any_other() { return std::random_device{}() | std::uint64_t{std::random_device{}()} << 32; }
 
-class Generator {
+}  // namespace
+
+class detail::RandomSequence {
  public:
-  void seed(std::uint64_t seed) noexcept {
+  struct Place {
+    std::int64_t seed;
+    std::int64_t first;
+  };
+  explicit RandomSequence(std::uint64_t seed) : next_{static_cast<std::int64_t>(seed), 0} {}
+
+  Place next() noexcept {
     const runtime::ForkSafeLock lock(mutex_, std::nothrow);
-    next_ = {static_cast<std::int64_t>(seed), 0};
+    return next_;
+  }
+  void set(Place next) noexcept {
+    const runtime::ForkSafeLock lock(mutex_, std::nothrow);
+    next_ = next;
   }
   /// Reserves `count` numbers.
-  RandomPlace draw(std::int64_t count) noexcept {
+  Place draw(std::int64_t count) noexcept {
     const runtime::ForkSafeLock lock(mutex_, std::nothrow);
-    const RandomPlace drawn = next_;
+    const Place drawn = next_;
     next_.first += count;
     return drawn;
   }
 
  private:
   std::mutex mutex_;
-  RandomPlace next_{static_cast<std::int64_t>(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32), 0};
+  Place next_;
 };
 
-Generator& generator() {
-  static constinit runtime::NoDestructor<Generator> g;  // outlives every static object that draws
-  return g.get();
+Generator::Generator() : Generator(unlike_any_other()) {}
+Generator::Generator(std::uint64_t seed) : sequence_(std::make_shared<detail::RandomSequence>(seed)) {}
+void Generator::manual_seed(std::uint64_t seed) const noexcept { sequence_->set({static_cast<std::int64_t>(seed), 0}); }
+std::uint64_t Generator::seed() const noexcept { return static_cast<std::uint64_t>(sequence_->next().seed); }
+std::int64_t Generator::position() const noexcept { return sequence_->next().first; }
+void Generator::set_position(std::int64_t position) const noexcept {
+  sequence_->set({sequence_->next().seed, position});
 }
+
+namespace {
+
+detail::RandomSequence& process_sequence() {
+  static constinit runtime::NoDestructor<detail::RandomSequence> s;  // outlives every static object that draws
+  return s.get([] { return new detail::RandomSequence(unlike_any_other()); });
+}
+
+/// That of this thread's innermost guard.
+thread_local detail::RandomSequence* guarded_sequence = nullptr;
 
 }  // namespace
 
-void manual_seed(std::uint64_t seed) noexcept { generator().seed(seed); }
+GeneratorGuard::GeneratorGuard(const Generator& generator)
+    : sequence_(generator.sequence_), outer_(std::exchange(guarded_sequence, sequence_.get())) {}
+GeneratorGuard::~GeneratorGuard() { guarded_sequence = outer_; }
+
+void manual_seed(std::uint64_t seed) noexcept { process_sequence().set({static_cast<std::int64_t>(seed), 0}); }
 
 namespace detail {
 
@@ -118,7 +144,7 @@ Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
 }
 
 Draw draw(const Shape& shape, Device device) {
-  const RandomPlace place = generator().draw(shape.numel());
+  const RandomSequence::Place place = (guarded_sequence ? *guarded_sequence : process_sequence()).draw(shape.numel());
   return {runtime::iota_tensor(shape, device), place.first, place.seed};
 }
 

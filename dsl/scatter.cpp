@@ -214,12 +214,11 @@ void fill_slices(TensorImpl& x, std::int64_t axis, const Source& index, Source v
   write(what, x, s.over, own_strides(x, s.axis), {&s.indexed, 1}, value, jit::Write::Store);
 }
 
-void index_put(TensorImpl& x, std::span<const Source> indices, Source values, jit::Write how) {
-  constexpr auto what = "index_put_";
+void index_put(TensorImpl& x, std::span<const Source> indices, Source values, jit::Write how, const char* what) {
   make_element(what, x, values);
   const int count = static_cast<int>(indices.size());
   if (count == 0 || count > x.ndim())
-    throw IndexError(fmt::format("index_put_: {} indices for {}: give one for each of its first dimensions", count,
+    throw IndexError(fmt::format("{}: {} indices for {}: give one for each of its first dimensions", what, count,
                                  runtime::describe(x)));
   check_device(what, x, values);
   runtime::refuse_mesh(what, x);
@@ -228,21 +227,21 @@ void index_put(TensorImpl& x, std::span<const Source> indices, Source values, ji
     check_device(what, x, i);
     check_integers(what, i);
     if (!broadcast(over, shape_of(i)))
-      throw IndexError(fmt::format("index_put_: the indices do not broadcast: {} and {}, for {}", describe(i),
+      throw IndexError(fmt::format("{}: the indices do not broadcast: {} and {}, for {}", what, describe(i),
                                    to_string(over), runtime::describe(x)));
   }
   if (over.ndim() + x.ndim() - count > max_ndim)
     throw ShapeError(
-        fmt::format("index_put_: the indices broadcast to {} dimensions, in addition to {} of x, but a tensor has at "
+        fmt::format("{}: the indices broadcast to {} dimensions, in addition to {} of x, but a tensor has at "
                     "most {}\n    x: {}\n  Flatten the indices and the values",
-                    over.ndim(), x.ndim() - count, max_ndim, runtime::describe(x)));
+                    what, over.ndim(), x.ndim() - count, max_ndim, runtime::describe(x)));
   Shape own;
   for (int d = 0; d < over.ndim(); ++d) own.push_back(0);
   for (int d = count; d < x.ndim(); ++d) over.push_back(x.shape[d]), own.push_back(x.strides[d]);
   Shape given = shape_of(values);
   if (!broadcast(given, over) || given != over)
     throw ShapeError(fmt::format(
-        "index_put_: the values do not broadcast to {}, the shape that the indices select\n    x: {}\n    values: {}",
+        "{}: the values do not broadcast to {}, the shape that the indices select\n    x: {}\n    values: {}", what,
         to_string(over), runtime::describe(x), describe(values)));
   std::vector<Indexed> indexed;
   for (int axis = 0; axis < count; ++axis) {

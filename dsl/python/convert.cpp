@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <dsl/text/names.hpp>
+#include <runtime/text.hpp>
+#include <sinter/dsl/random.hpp>
 #include <sinter/runtime/error.hpp>
+#include <sinter/runtime/mesh.hpp>
 
 namespace sinter::python {
 namespace {
@@ -28,12 +31,24 @@ TextNumber integer_of(nb::handle object) {
   return TextNumber::of(static_cast<std::int64_t>(value));
 }
 
+/// Over the memory of an array of another library; null for other objects.
+TensorRef tensor_of_array(nb::handle object) {
+  if (is_numpy_scalar(object) || PyBytes_Check(object.ptr())) return {};
+  if (PyObject_CheckBuffer(object.ptr())) return tensor_of_buffer(object, {});
+  return nb::hasattr(object, "__dlpack__") ? tensor_of_dlpack(object, {}) : TensorRef();
+}
+
 TextValue value_at_depth(std::string_view function, nb::handle object, int depth) {
   if (nb::isinstance<Operand>(object)) return nb::cast<const Operand&>(object).value();
   if (object.is_none()) return {.place = detail::no_range};
   if (const auto number = number_from(object)) return TextValue::of(*number);
   if (nb::isinstance<DTypeObject>(object))
     return {.kind = TextValue::Kind::DType, .dtype = nb::cast<const DTypeObject&>(object).dtype};
+  if (nb::isinstance<Device>(object)) return {.kind = TextValue::Kind::Device, .device = nb::cast<Device>(object)};
+  if (nb::isinstance<Mesh>(object)) return {.kind = TextValue::Kind::Device, .device = nb::cast<const Mesh&>(object)};
+  if (nb::isinstance<nb::str>(object)) return {.kind = TextValue::Kind::Text, .text = text_in(object)};
+  if (nb::isinstance<Generator>(object))
+    return {.kind = TextValue::Kind::Generator, .generator = &nb::cast<const Generator&>(object)};
   if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
     if (depth == max_list_depth) throw_type_error(fmt::format("{}: the lists are nested too deeply", function));
     TextValue list{.kind = TextValue::Kind::List, .place = detail::no_range};
@@ -41,10 +56,9 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
       list.items.push_back(value_at_depth(function, item, depth + 1)), list.items.back().place = detail::no_range;
     return list;
   }
-  throw_type_error(fmt::format("{} takes tensors, expressions and numbers, but got {}{}", function, describe(object),
-                               PyObject_CheckBuffer(object.ptr()) || nb::hasattr(object, "__dlpack__")
-                                   ? ": sinter_jit.asarray(x) makes a tensor over its memory"
-                                   : ""));
+  if (const TensorRef array = tensor_of_array(object)) return TextValue::tensor(AnyTensor(array));
+  throw_type_error(
+      fmt::format("{} takes tensors, expressions, arrays and numbers, but got {}", function, describe(object)));
 }
 
 }  // namespace
@@ -73,7 +87,9 @@ std::string describe(nb::handle object) {
   const nb::handle type = object.type();
   const auto module = string_from(type.attr("__module__"));
   const auto name = string_from(type.attr("__qualname__"));
-  return fmt::format("an object of {}{}", module == "builtins" ? "" : module + ".", name);
+  const bool is_short = nb::isinstance<nb::str>(object) || PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr());
+  if (is_short) return fmt::format("{} ({})", runtime::shortened(string_from(nb::repr(object))), name);
+  return fmt::format("an object of type {}{}", module == "builtins" ? "" : module + ".", name);
 }
 
 void throw_type_error(const std::string& what) { throw nb::type_error(what.c_str()); }
@@ -93,6 +109,13 @@ TextValue value_from(std::string_view function, nb::handle object) {
   TextValue value = value_at_depth(function, object, 0);
   value.place = detail::no_range;
   return value;
+}
+
+TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object) {
+  if (object.is_none() || (parameter != "dtype" && parameter != "device")) return value_from(function, object);
+  if (parameter == "dtype")
+    return {.kind = TextValue::Kind::DType, .dtype = dtype_from(object), .place = detail::no_range};
+  return {.kind = TextValue::Kind::Device, .place = detail::no_range, .device = device_from(object)};
 }
 
 DType dtype_from(nb::handle object) {
@@ -124,6 +147,7 @@ std::optional<DType> optional_dtype_from(nb::handle object) {
 
 Device device_from(nb::handle object) {
   if (nb::isinstance<Device>(object)) return nb::cast<Device>(object);
+  if (nb::isinstance<Mesh>(object)) return nb::cast<const Mesh&>(object);
   if (nb::isinstance<nb::str>(object)) return Device(string_from(object));
   if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).integer);
   throw_type_error(fmt::format("a device is expected, such as \"cpu\", \"cuda:0\" or 0, but got {}", describe(object)));
@@ -145,12 +169,14 @@ std::int64_t integer_from(std::string_view function, nb::handle object) {
   throw_type_error(fmt::format("{}: an integer is expected, but got {}", function, describe(object)));
 }
 
-std::string string_from(nb::handle text) {
+std::string_view text_in(nb::handle text) {
   Py_ssize_t size = 0;
   const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (!utf8) nb::raise_python_error();
   return {utf8, static_cast<std::size_t>(size)};
 }
+
+std::string string_from(nb::handle text) { return std::string(text_in(text)); }
 
 nb::tuple tuple_of(const Shape& shape) {
   const nb::object t = nb::steal(PyTuple_New(shape.ndim()));

@@ -3,6 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include <sinter/dsl/state_dict.hpp>
+
 #include "object.hpp"
 
 namespace sinter::python {
@@ -19,8 +21,11 @@ bool is_numpy_number(nb::handle object);
 bool is_bool(nb::handle object);
 /// A Python or NumPy number; nullopt for other objects. Throws OverflowError beyond 64 bits.
 std::optional<TextNumber> number_from(nb::handle object);
-/// A tensor, an expression, a number, a tuple or list of these, or None.
+/// A tensor, an expression, a number, a tuple or list of these, a text, a dtype, a device, a generator, or None. It is
+/// valid while the object is.
 TextValue value_from(std::string_view function, nb::handle object);
+/// For a parameter passed by name: `dtype` and `device` may be texts.
+TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object);
 /// A dtype: sinter_jit.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
 DType dtype_from(nb::handle object);
 /// As dtype_from; nullopt for None.
@@ -34,8 +39,13 @@ std::optional<bool> flag_from(nb::handle object);
 std::int64_t integer_from(std::string_view function, nb::handle object);
 /// The text of a Python str.
 std::string string_from(nb::handle text);
+/// The same, valid while the object is.
+std::string_view text_in(nb::handle text);
 
 nb::tuple tuple_of(const Shape& shape);
+nb::dict dict_of(const StateDict& state);
+/// Tensors and expressions by name, in a dict or another object with items().
+StateDict state_from(std::string_view function, nb::handle tensors);
 /// Nested lists and numbers as a tensor.
 TensorRef tensor_of_numbers(nb::handle data, std::optional<DType> dtype, Device device);
 /// A tensor over the memory of an object with the buffer protocol; a copy if that is read-only or has a layout that

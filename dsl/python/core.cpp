@@ -52,6 +52,11 @@ NB_MODULE(_core, m) {
   add_errors(m);
   add_types(m);
   add_tensors(m);
+  add_indexed(m);
   add_devices(m);
   add_export(m);
+  add_random(m);
+  add_files(m);
+  add_streams(m);
+  add_optimizers(m);
 }

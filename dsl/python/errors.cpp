@@ -1,6 +1,7 @@
 // Errors as Python exceptions, each also derived from the built-in exception that users expect.
 #include <sinter/dsl/parse.hpp>
 #include "object.hpp"
+#include "spelling.hpp"
 
 namespace sinter::python {
 namespace {
@@ -21,12 +22,12 @@ PyObject* make(nb::module_& m, const char* name, const char* doc, PyObject* firs
   return type;
 }
 
-void set(PyObject* type, const std::exception& e) {
-  PyObject* const text =
-      PyUnicode_DecodeUTF8(e.what(), static_cast<Py_ssize_t>(std::char_traits<char>::length(e.what())), "replace");
-  if (!text) return;
-  PyErr_SetObject(type, text);
-  Py_DECREF(text);
+thread_local std::string caller;  // the function that Python called, for the exception that is on its way
+
+std::string message_of(const std::exception& e) {
+  const std::string message = in_python(e.what());
+  const std::string function = std::exchange(caller, {});
+  return function.empty() ? message : said_by(function, message);
 }
 
 /// Texts of compilers and users may not be valid UTF-8.
@@ -36,10 +37,12 @@ nb::object text_of(std::string_view text) {
   return nb::steal(decoded);
 }
 
+void set(PyObject* type, const std::exception& e) { PyErr_SetObject(type, text_of(message_of(e)).ptr()); }
+
 /// With additional facts as attributes.
 template <class... Fact>
 void set_with(PyObject* type, const std::exception& e, const Fact&... fact) {
-  const nb::object error = nb::handle(type)(text_of(e.what()));
+  const nb::object error = nb::handle(type)(text_of(message_of(e)));
   (nb::setattr(error, fact.first, fact.second), ...);
   PyErr_SetObject(type, error.ptr());
 }
@@ -71,6 +74,8 @@ void translate(const std::exception_ptr& thrown, void*) {
 }
 
 }  // namespace
+
+void raised_by(std::string_view function) { caller = function; }
 
 void add_errors(nb::module_& m) {
   errors.base = make(m, "Error", "Base of everything that Sinter raises.", PyExc_RuntimeError);

@@ -9,6 +9,7 @@
 #include <sinter/jit/grad.hpp>
 #include <sinter/jit/inspect.hpp>
 #include "convert.hpp"
+#include "spelling.hpp"
 
 namespace sinter::python {
 namespace {
@@ -23,37 +24,36 @@ ArgumentValues read_arguments(std::string_view function, const nb::tuple& positi
   for (const nb::handle argument : positional) a.values.push_back(value_from(function, argument));
   for (const auto [name, argument] : keywords) {
     a.names.push_back(string_from(name));
-    a.values.push_back(value_from(function, argument));
+    a.values.push_back(value_from(function, a.names.back(), argument));
   }
   return a;
 }
 
-bool is_view(std::string_view name) {
-  return std::ranges::find(detail::text_views(), name, &detail::TextFunction::name) != detail::text_views().end();
+/// A Tensor for a tensor in memory, an Expression for an expression, a tuple for several.
+nb::object result_of(const TextValue& made) {
+  if (made.kind == TextValue::Kind::None) return nb::none();
+  if (made.kind != TextValue::Kind::List) return nb::cast(made.array ? object_of(made.array) : object_of(made));
+  nb::list results;
+  for (const TextValue& item : made.items) results.append(result_of(item));
+  return nb::tuple(results);
 }
 
-/// A view of a tensor is a tensor; any other value is an expression, also a view of a result, which has a history.
-std::unique_ptr<Operand> view_of(const TextValue& made) {
-  const jit::Recorded recorded(made.node);
-  if (recorded.graph.nodes().size() == 1 && recorded.leaves.size() == 1 && recorded.origins.empty())
-    return object_of(TensorRef::share(recorded.leaves[0]));
-  return object_of(made);
-}
-
-std::unique_ptr<Operand> call(const std::string& name, bool is_method, const nb::tuple& positional,
-                              const nb::dict& keywords) {
+nb::object call(const std::string& name, bool is_method, const nb::tuple& positional, const nb::dict& keywords) {
   const ArgumentValues a = read_arguments(name, positional, keywords);
   std::optional<TextValue> made;
   try {
     made = without_gil([&] {
       const std::vector<std::string_view> names(a.names.begin(), a.names.end());
-      return detail::call({"", detail::no_range, name, is_method}, a.values, names);
+      return detail::call({"", detail::no_range, name, is_method, true}, a.values, names);
     });
   } catch (const ParseError& e) {  // like a Python function
-    throw_type_error(e.what());
+    throw_type_error(said_by(name, in_python(e.what())));
+  } catch (const Error&) {
+    raised_by(name);
+    throw;
   }
   if (!made) throw nb::attribute_error(fmt::format("there is no operation '{}'", name).c_str());
-  return is_view(name) ? view_of(*made) : object_of(*made);
+  return result_of(*made);
 }
 
 /// An operator's result; NotImplemented if Python should ask the other operand.
@@ -62,7 +62,7 @@ nb::object operated(const std::string& name, const nb::object& a, const nb::obje
     if (!nb::isinstance<Operand>(*operand) && !number_from(*operand) && !PyObject_CheckBuffer(operand->ptr()) &&
         !nb::hasattr(*operand, "__dlpack__"))
       return nb::borrow(Py_NotImplemented);
-  return nb::cast(call(name, false, nb::make_tuple(a, b), {}));
+  return call(name, false, nb::make_tuple(a, b), {});
 }
 
 /// Evaluates together, in one kernel if shapes agree; tensors are returned unchanged.
@@ -98,7 +98,10 @@ nb::object grad(const Operand& value, const nb::args& tensors, const nb::object&
     by.push_back(held.back().get());
   }
   const jit::LazyRef of = detail::node_of(value.value());
-  const jit::LazyRef from = seed.is_none() ? jit::LazyRef() : detail::node_of(value_from("grad", seed));
+  const TextValue seed_value = value_from("grad", seed);
+  if (!seed.is_none() && !seed_value.is_operand())
+    throw_type_error(fmt::format("grad: the argument 'seed' must be a tensor or a number, but got {}", describe(seed)));
+  const jit::LazyRef from = seed.is_none() ? jit::LazyRef() : detail::node_of(seed_value);
   const std::vector<jit::LazyRef> found = without_gil([&] {
     return jit::gradients(of, by, from ? jit::lazy_cast(from, of->dtype()) : from,
                           allow_unused ? jit::UnusedInput::Zeros : jit::UnusedInput::Error);
@@ -133,7 +136,7 @@ nb::list operations() {
   for (const detail::CallSignature& s : detail::call_signatures()) {
     nb::list parameters;
     for (const std::string& p : s.parameters) parameters.append(p);
-    all.append(nb::make_tuple(s.name, parameters, s.doc, s.is_view));
+    all.append(nb::make_tuple(s.name, parameters, s.doc, s.returns, s.is_method, s.is_elementwise));
   }
   return all;
 }

@@ -35,7 +35,7 @@ class Operand {
 class TensorObject final : public Operand {
  public:
   explicit TensorObject(TensorRef t) : tensor(std::move(t)) {}
-  TextValue value() const override { return TextValue::tensor(Lazy<AnyType>(jit::lazy(*tensor)), tensor->shape); }
+  TextValue value() const override { return TextValue::tensor(AnyTensor(tensor)); }
   TensorRef evaluated() const override { return tensor; }
   const Shape& shape() const noexcept override { return tensor->shape; }
   DType dtype() const noexcept override { return tensor->dtype; }
@@ -92,6 +92,9 @@ auto without_gil(F&& f) {
 /// A view of a tensor, or the expression over views of its tensors.
 std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(TensorImpl&)>& view);
 
+/// Names the function that Python called in the message of the exception that is thrown next.
+void raised_by(std::string_view function);
+
 // Parts of the module.
 void add_errors(nb::module_& m);
 void add_types(nb::module_& m);
@@ -102,6 +105,11 @@ PyType_Slot* buffer_slots();
 void add_arrays(nb::class_<Operand>& operand);
 void add_dlpack(nb::module_& m, nb::class_<Operand>& operand);
 void add_expressions(nb::module_& m, nb::class_<Operand>& operand);
+void add_indexed(nb::module_& m);
 void add_export(nb::module_& m);
+void add_random(nb::module_& m);
+void add_files(nb::module_& m);
+void add_streams(nb::module_& m);
+void add_optimizers(nb::module_& core);
 
 }  // namespace sinter::python

@@ -38,7 +38,7 @@ Index read_index(nb::handle object) {
   }
   if (is_bool(object) || nb::isinstance<Operand>(object) || !PyIndex_Check(object.ptr()))
     throw_type_error(
-        fmt::format("an index is an integer, a slice, None, ..., or a single tensor, but got {}", describe(object)));
+        fmt::format("an index is an integer, a slice, None, ..., a list or a tensor, but got {}", describe(object)));
   return {.kind = Index::Kind::Position, .position = integer_from("an index", object)};
 }
 
@@ -80,51 +80,38 @@ TensorRef taken(const TensorImpl& x, const std::vector<Index>& indices) {
 
 Lazy<AnyType> lazy_of(const Operand& x) { return Lazy<AnyType>(detail::node_of(x.value())); }
 
-std::unique_ptr<Operand> item_at(const Operand& x, const nb::object& key) {
-  if (nb::isinstance<Operand>(key)) {
-    const auto& index = nb::cast<const Operand&>(key);
-    return without_gil([&]() -> std::unique_ptr<Operand> {
-      const AnyTensor source(x.evaluated());
-      const Lazy<AnyType> at = lazy_of(index);
-      if (index.dtype() == DType::Bool) return object_of(detail::masked_parts(source, at).ref());
-      return object_of(TextValue::tensor(Lazy<AnyType>(source[at])));
-    });
-  }
+/// Whether an index has lists, arrays, or tensors.
+bool is_mixed(nb::handle key) {
+  const auto is_array = [](nb::handle item) {
+    return PyList_Check(item.ptr()) || PyTuple_Check(item.ptr()) || nb::isinstance<Operand>(item) ||
+           (!is_numpy_scalar(item) && (PyObject_CheckBuffer(item.ptr()) || nb::hasattr(item, "__dlpack__")));
+  };
+  if (!PyTuple_Check(key.ptr())) return is_array(key);
+  for (const nb::handle item : nb::borrow<nb::tuple>(key))
+    if (is_array(item)) return true;
+  return false;
+}
+
+nb::object item_at(const nb::object& self, const nb::object& key) {
+  if (is_mixed(key)) return nb::module_::import_("sinter_jit._indexing").attr("read")(self, key);
+  const auto& x = nb::cast<const Operand&>(self);
   const std::vector<Index> indices = read_indices(key, x.shape());
-  return viewed(x, [&](TensorImpl& t) { return taken(t, indices); });
+  return nb::cast(viewed(x, [&](TensorImpl& t) { return taken(t, indices); }));
 }
 
-/// Calls f with a number or an expression.
-template <class F>
-void with_operand(const TextValue& v, F f) {
-  if (v.kind != TextValue::Kind::Number) return f(Lazy<AnyType>(v.node));
-  switch (v.number.category) {
-    case Category::Bool: return f(v.number.integer != 0);
-    case Category::Int: return f(v.number.integer);
-    case Category::Float: return f(v.number.value.real());
-    case Category::Complex: return f(v.number.value);
+void set_item(const nb::object& self, const nb::object& key, const nb::object& value) {
+  if (is_mixed(key) || PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+    nb::module_::import_("sinter_jit._indexing").attr("write")(self, key, value);
+    return;
   }
-}
-
-void set_item(const TensorObject& x, const nb::object& key, const nb::object& value) {
+  const auto& x = nb::cast<const TensorObject&>(self);
   const TextValue v = value_from("x[i] = value", value);
   if (!v.is_operand())
-    throw_type_error(fmt::format("x[i] = value takes a tensor or a number, but got {}", describe(value)));
-  if (nb::isinstance<Operand>(key)) {
-    const auto& mask = nb::cast<const Operand&>(key);
-    if (mask.dtype() != DType::Bool)
-      throw DTypeError(fmt::format("x[i] = value: the tensor i must be a mask of bools, but is {}",
-                                   detail::describe(detail::OperandInfo{mask.shape(), mask.dtype(), mask.device()})));
-    return without_gil([&] {
-      AnyTensor target(x.tensor);
-      const Lazy<AnyType> holds = lazy_of(mask);
-      with_operand(v, [&](const auto& number) { target.masked_fill_(holds, number); });
-    });
-  }
+    throw_type_error(fmt::format("x[i] = value takes a tensor, an array or a number, but got {}", describe(value)));
   const std::vector<Index> indices = read_indices(key, x.shape());
   without_gil([&] {
     AnyTensor part(taken(*x.tensor, indices));
-    with_operand(v, [&](const auto& number) { part.assign(number); });
+    detail::with_operand(v, [&](const auto& number) { part.assign(number); });
   });
 }
 

@@ -17,12 +17,6 @@ namespace {
 
 using Kind = TextValue::Kind;
 
-/// Functions that return tensors, not expressions.
-constexpr auto immediate_functions = std::to_array<std::string_view>(
-    {"sort",        "argsort",      "topk",   "kthvalue", "median",     "nanmedian",     "cumsum",
-     "cumprod",     "logcumsumexp", "cummax", "cummin",   "nonzero",    "masked_select", "scatter",
-     "scatter_add", "index_add",    "cat",    "stack",    "contiguous", "clone"});
-
 std::string describe_both(std::span<const TextValue> operands) {
   std::string all;
   for (const TextValue& v : operands)
@@ -64,28 +58,45 @@ TextValue applied(Op op, std::span<const TextValue> operands) {
   return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes)), shape);
 }
 
-std::vector<std::string_view> parameters_of_reduction(Op op) {
-  if (info(op).reduction == Reduction::ShapePreserving) return {"input", "axis"};
-  if (info(op).arity == 2) return {"input", "axis", "correction", "keepdim"};
-  return {"input", "axis", "keepdim"};
+const TextParameters& parameters_of_reduction(Op op) {
+  static const auto& accumulating = *new TextParameters("input, axis=None, keepdim=False, *, dtype=None");
+  static const auto& others = *new TextParameters("input, axis=None, keepdim=False");
+  static const auto& deviations =
+      *new TextParameters("input, axis=None, correction=1, keepdim=False, *, unbiased=None");
+  static const auto& preserving = *new TextParameters("input, axis, *, dtype=None");
+  if (info(op).reduction == Reduction::ShapePreserving) return preserving;
+  if (info(op).arity == 2) return deviations;
+  const bool accumulates = op == Op::sum || op == Op::prod || op == Op::mean || op == Op::nansum || op == Op::nanmean;
+  return accumulates ? accumulating : others;
 }
+
+namespace {
+
+/// What a variance is divided by: the number of elements minus this. As in PyTorch, True and False mean 1 and 0.
+jit::LazyRef correction_among(const Arguments& a) {
+  if (a[4] && a[2]) a.wrong(4, "omitted if 'correction' is given");
+  if (a[4]) return lazy_node(a.flag(4) ? std::int64_t{1} : std::int64_t{0});
+  if (!a[2]) return lazy_node(FixedNumber<Category::Int, 1>());
+  if (a[2]->kind != Kind::Number || a[2]->number.category == Category::Complex) a.wrong(2, "a number, 1 or 0");
+  return a[2]->number.category == Category::Bool ? lazy_node(a[2]->number.integer) : node_of(*a[2]);
+}
+
+}  // namespace
 
 TextValue reduced(Op op, const Arguments& a) {
   const bool preserves_shape = info(op).reduction == Reduction::ShapePreserving;
-  const TextValue& x = a.tensor(0);
+  const bool has_correction = info(op).arity == 2;
+  const std::size_t dtype = preserves_shape ? 2 : 3;
+  TextValue x = a.tensor(0);
+  if (!has_correction && a.size() > dtype && a[dtype]) x = cast_value(x, a.dtype(dtype, x.node->dtype()));
   if (preserves_shape) a.required(1);
   const Axes axes = a.axes(1);
-  jit::ReduceAxes reduced_axes{jit::ReduceAxes::all_axes, !preserves_shape && a.flag(a.size() - 1)};
+  jit::ReduceAxes reduced_axes{jit::ReduceAxes::all_axes, !preserves_shape && a.flag(has_correction ? 3 : 2)};
   const OperandInfo facts{x.shape, x.node->dtype(), x.node->device()};
   if (!axes.all() && !find_axes(axes, x.shape.ndim(), reduced_axes.axes)) throw_wrong_axes(name(op), axes, facts);
   if (needs_element(op) && x.shape.numel() == 0) check_has_elements(name(op), reduced_axes, facts);
   std::vector<jit::LazyRef> nodes{x.node};
-  if (info(op).arity == 2) {
-    if (a[2] && (a[2]->kind != Kind::Number || a[2]->number.category == Category::Bool ||
-                 a[2]->number.category == Category::Complex))
-      a.wrong(2, "a number, 1 or 0");
-    nodes.push_back(a[2] ? node_of(*a[2]) : lazy_node(FixedNumber<Category::Int, 1>()));
-  }
+  if (has_correction) nodes.push_back(correction_among(a));
   return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes, reduced_axes)),
                            preserves_shape ? x.shape : jit::reduced_shape(x.shape, reduced_axes));
 }
@@ -212,13 +223,13 @@ class Builder {
 
   [[noreturn]] void unknown_function(const SyntaxNode& node) const {
     std::vector<std::string_view> known(operation_names().begin(), operation_names().end());
-    for (const auto functions : {text_functions(), text_views()})
+    for (const auto functions : {text_functions(), loss_functions(), text_views()})
       for (const TextFunction& f : functions) known.push_back(f.name);
     for (const NamedOperand& o : operands_)
       if (o.name == node.name)
         fail(node.place,
              fmt::format("'{}' is an operand, not a function: to multiply write *", runtime::shortened(o.name)));
-    if (std::ranges::find(immediate_functions, node.name) != immediate_functions.end())
+    if (evaluates(node.name))
       fail(node.place, fmt::format("'{}' returns a tensor immediately, so a text cannot contain it: call it first, and "
                                    "pass its result as an operand",
                                    node.name));

@@ -3,22 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <unordered_map>
 
 #include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1::detail {
 namespace {
 
-Arguments arguments(const TextCall& call, std::string_view name, std::span<const std::string_view> parameters,
+Arguments arguments(const TextCall& call, std::string_view name, const TextParameters& parameters,
                     std::span<const TextValue> values, std::span<const std::string_view> keywords) {
   return Arguments(call.text, call.place, name, parameters, values, keywords);
-}
-
-TextValue cast_value(const TextValue& x, DType dtype) {
-  const jit::LazyRef node = jit::lazy_cast(node_of(x), dtype);
-  if (x.is_tensor()) return TextValue::tensor(Lazy<AnyType>(node), x.shape);
-  return {.kind = TextValue::Kind::Scalar, .node = node};
 }
 
 TextValue applied_with_defaults(const TextOperation& operation, const Arguments& a) {
@@ -40,14 +34,16 @@ TextValue applied_with_defaults(const TextOperation& operation, const Arguments&
 TextValue operation_call(const TextCall& call, const TextOperation& operation, std::span<const TextValue> values,
                          std::span<const std::string_view> keywords) {
   if (operation.op == Op::where && call.is_method) {  // x.where(condition, other): the value comes first
-    const std::array<std::string_view, 3> parameters{"input", "condition", "other"};
+    static const TextParameters& parameters = *new TextParameters("input, condition, other");
     const Arguments a = arguments(call, operation.name, parameters, values, keywords);
     const TextValue operands[] = {a.operand(1), a.operand(0), a.operand(2)};
     return applied(Op::where, operands);
   }
   const Arguments a = arguments(call, operation.name, operation.parameters, values, keywords);
+  if (operation.op == Op::clamp && !a[1] && !a[2])
+    throw_at(call.text, call.place, fmt::format("{} takes 'min', 'max' or both, but neither is given", call.name));
   if (operation.op == Op::clamp && bool(a[1]) != bool(a[2])) {
-    const TextValue both[] = {a.operand(0), *(a[1] ? a[1] : a[2])};
+    const TextValue both[] = {a.operand(0), a.operand(a[1] ? 1 : 2)};
     return applied(a[1] ? Op::maximum : Op::minimum, both);
   }
   return applied_with_defaults(operation, a);
@@ -55,41 +51,79 @@ TextValue operation_call(const TextCall& call, const TextOperation& operation, s
 
 TextValue function_call(const TextCall& call, const TextFunction& f, std::span<const TextValue> values,
                         std::span<const std::string_view> keywords) {
-  const std::size_t last = f.parameters.size() - 1, positional = values.size() - keywords.size();
-  if (!f.gathers || positional <= last || values[last].kind == TextValue::Kind::List)
+  const std::size_t positional = values.size() - keywords.size(), first = f.parameters.gathers;
+  const bool has_rest = first != TextParameters::none && positional > first;
+  if (!has_rest || (positional == first + 1 && values[first].kind == TextValue::Kind::List))
     return f.call(arguments(call, f.name, f.parameters, values, keywords));
-  const auto rest = values.subspan(last, positional - last);
-  std::vector<TextValue> packed(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(last));
+  const auto rest = values.subspan(first, positional - first);
+  std::vector<TextValue> packed(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(first));
   packed.push_back({.kind = TextValue::Kind::List, .items = {rest.begin(), rest.end()}, .place = rest[0].place});
   packed.insert(packed.end(), values.begin() + static_cast<std::ptrdiff_t>(positional), values.end());
   return f.call(arguments(call, f.name, f.parameters, packed, keywords));
 }
 
+using Functions = std::unordered_map<std::string_view, const TextFunction*>;
+
+Functions functions_of(std::initializer_list<std::span<const TextFunction>> tables) {
+  Functions all;
+  for (const auto table : tables)
+    for (const TextFunction& f : table) all[f.name] = &f;
+  return all;
+}
+
+/// The functions of texts.
+const Functions& lazy_functions() {
+  static const Functions& all = *new Functions(functions_of({text_functions(), loss_functions(), text_views()}));
+  return all;
+}
+
+/// All functions; those that evaluate come instead of lazy ones of the same name.
+const Functions& all_functions() {
+  static const Functions& all =
+      *new Functions(functions_of({text_functions(), loss_functions(), text_views(), factory_functions(),
+                                   random_functions(), join_functions(), order_functions(), write_functions()}));
+  return all;
+}
+
+TextValue cast_call(const TextCall& call, std::span<const TextValue> values,
+                    std::span<const std::string_view> keywords) {
+  static const TextParameters& parameters = *new TextParameters("input, dtype");
+  const Arguments a = arguments(call, call.name, parameters, values, keywords);
+  if (!a[1] || a[1]->kind != TextValue::Kind::DType) a.wrong(1, "a dtype, as in x.to(float16)");
+  return cast_value(a.operand(0), a[1]->dtype);
+}
+
 }  // namespace
 
-std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> values,
+TextValue cast_value(const TextValue& x, DType dtype) {
+  const jit::LazyRef node = jit::lazy_cast(node_of(x), dtype);
+  if (x.is_tensor()) return TextValue::tensor(Lazy<AnyType>(node), x.shape);
+  return {.kind = TextValue::Kind::Scalar, .node = node};
+}
+
+std::optional<TextValue> call(const TextCall& given, std::span<const TextValue> values,
                               std::span<const std::string_view> keywords) {
   const runtime::DefaultFloatEnvironment floats;
-  if (call.name == "to" || call.name == "cast") {
-    const std::array<std::string_view, 2> parameters{"input", "dtype"};
-    const Arguments a = arguments(call, call.name, parameters, values, keywords);
-    if (!a[1] || a[1]->kind != TextValue::Kind::DType) a.wrong(1, "a dtype, as in x.to(float16)");
-    return cast_value(a.operand(0), a[1]->dtype);
-  }
+  TextCall call = given;
+  call.name = without_alias(given.name);
+  if (call.name == "to" || call.name == "cast") return cast_call(call, values, keywords);
+  const Functions& functions = call.may_evaluate ? all_functions() : lazy_functions();
+  if (const auto f = functions.find(call.name); f != functions.end())
+    return function_call(call, *f->second, values, keywords);
   if (const TextOperation* operation = operation_named(call.name))
     return operation_call(call, *operation, values, keywords);
-  if (const auto op = reduction_named(call.name)) {
-    const std::vector<std::string_view> parameters = parameters_of_reduction(*op);
-    return reduced(*op, arguments(call, call.name, parameters, values, keywords));
-  }
-  for (const auto functions : {text_functions(), text_views()})
-    for (const TextFunction& f : functions)
-      if (f.name == call.name) return function_call(call, f, values, keywords);
+  if (const auto op = reduction_named(call.name))
+    return reduced(*op, arguments(call, call.name, parameters_of_reduction(*op), values, keywords));
   if (const auto dtype = dtype_named(call.name)) {
-    const std::array<std::string_view, 1> parameters{"input"};
+    static const TextParameters& parameters = *new TextParameters("input");
     return cast_value(arguments(call, call.name, parameters, values, keywords).operand(0), *dtype);
   }
   return {};
+}
+
+bool evaluates(std::string_view function) {
+  const std::string_view name = without_alias(function);
+  return all_functions().contains(name) && !lazy_functions().contains(name);
 }
 
 namespace {
@@ -100,11 +134,11 @@ std::string python_number(const TextNumber& n) {
   return fmt::format("{}", n.value.real());
 }
 
-CallSignature signature_of(std::string_view name, const TextOperation& operation) {
-  CallSignature s{std::string(name), {}, std::string(doc(operation.op))};
+CallSignature signature_of(const TextOperation& operation) {
+  CallSignature s{{}, {}, std::string(doc(operation.op)), "Expression"};
   const std::size_t arity = info(operation.op).arity;
-  for (std::size_t i = 0; i < operation.parameters.size(); ++i) {
-    std::string& parameter = s.parameters.emplace_back(operation.parameters[i]);
+  for (std::size_t i = 0; i < operation.parameters.names.size(); ++i) {
+    std::string& parameter = s.parameters.emplace_back(operation.parameters.names[i]);
     if (i >= arity || (operation.op == Op::clamp && i > 0))
       parameter += "=None";
     else if (const std::size_t from_end = arity - i; from_end <= operation.defaults.size())
@@ -113,38 +147,47 @@ CallSignature signature_of(std::string_view name, const TextOperation& operation
   return s;
 }
 
-CallSignature signature_of_reduction(std::string_view name, Op op) {
-  CallSignature s{std::string(name), {}, std::string(doc(op))};
-  for (const std::string_view parameter : parameters_of_reduction(op)) {
-    const bool is_optional = info(op).reduction != Reduction::ShapePreserving && parameter != "input";
-    s.parameters.push_back(std::string(parameter) + (!is_optional                ? ""
-                                                     : parameter == "keepdim"    ? "=False"
-                                                     : parameter == "correction" ? "=1"
-                                                                                 : "=None"));
+std::vector<std::string> in_python(const TextParameters& p) {
+  std::vector<std::string> all;
+  const std::size_t required = p.names.size() - p.defaults.size();
+  for (std::size_t i = 0; i < p.names.size(); ++i) {
+    if (i == p.positional && p.gathers == TextParameters::none) all.emplace_back("*");
+    std::string& parameter = all.emplace_back(i == p.gathers ? "*" : "");
+    parameter += p.names[i];
+    if (i >= required) parameter += "=" + std::string(p.defaults[i - required]);
   }
-  return s;
+  return all;
 }
 
-CallSignature signature_of(const TextFunction& f) {
-  CallSignature s{std::string(f.name), {f.parameters.begin(), f.parameters.end()}, std::string(f.doc)};
-  const std::size_t required = f.parameters.size() - f.defaults.size();
-  for (std::size_t i = 0; i < f.defaults.size(); ++i) s.parameters[required + i] += "=" + std::string(f.defaults[i]);
-  if (f.gathers) s.parameters.back().insert(0, "*");
-  return s;
+CallSignature signature_of(std::string_view name) {
+  if (const auto f = all_functions().find(name); f != all_functions().end())
+    return {{}, in_python(f->second->parameters), std::string(f->second->doc), std::string(f->second->returns)};
+  if (const TextOperation* operation = operation_named(name)) return signature_of(*operation);
+  const Op op = *reduction_named(name);
+  return {{}, in_python(parameters_of_reduction(op)), std::string(doc(op)), "Expression"};
+}
+
+/// Whether a function is also a method: its first operand is a tensor, whose shape is not all that it reads.
+bool is_method(const CallSignature& s, std::string_view name) {
+  const bool is_operation = operation_named(name) || reduction_named(name);
+  return is_operation || (!s.parameters.empty() && s.parameters[0] == "input" && !name.ends_with("_like"));
 }
 
 }  // namespace
 
 std::vector<CallSignature> call_signatures() {
   std::vector<CallSignature> all;
-  for (const std::string_view name : operation_names()) {
-    if (const TextOperation* operation = operation_named(name))
-      all.push_back(signature_of(name, *operation));
-    else
-      all.push_back(signature_of_reduction(name, *reduction_named(name)));
-  }
-  for (const TextFunction& f : text_functions()) all.push_back(signature_of(f));
-  for (const TextFunction& f : text_views()) all.push_back(signature_of(f)), all.back().is_view = true;
+  const auto add = [&](std::string_view shown, std::string_view name) {
+    CallSignature s = signature_of(name);
+    s.name = shown;
+    s.is_method = is_method(s, name);
+    s.is_elementwise = operation_named(name) != nullptr;
+    all.push_back(std::move(s));
+  };
+  for (const std::string_view name : operation_names())
+    if (!all_functions().contains(name)) add(name, name);
+  for (const auto& [name, f] : all_functions()) add(name, name);
+  for (const FunctionAlias& a : function_aliases()) add(a.alias, a.name);
   std::ranges::sort(all, {}, &CallSignature::name);
   return all;
 }

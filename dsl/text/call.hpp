@@ -10,7 +10,8 @@ struct TextCall {
   std::string_view text;  // for messages; may be empty
   TextRange place;
   std::string_view name;
-  bool is_method = false;  // the first value is the object before the dot
+  bool is_method = false;     // the first value is the object before the dot
+  bool may_evaluate = false;  // includes the functions that evaluate, which texts lack
 };
 /// The result of a call. The last of the values are keyword arguments. Returns nullopt if there is no such function.
 /// Throws ParseError for arguments that it does not accept, and what the operations throw.
@@ -20,10 +21,14 @@ std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> v
 /// A function's signature, as in Python.
 struct CallSignature {
   std::string name;
-  std::vector<std::string> parameters;  // "input", "axis=None", "*shape"
+  std::vector<std::string> parameters;  // "input", "axis=None", "*", "*shape"
   std::string doc;
-  bool is_view = false;
+  std::string returns;  // as in TextFunction
+  bool is_method = false;
+  bool is_elementwise = false;  // its operands may be numbers
 };
+/// Whether a function is among those that only a call that may evaluate knows.
+bool evaluates(std::string_view function);
 /// Signatures of all functions that call() knows, except casts, by name.
 std::vector<CallSignature> call_signatures();
 

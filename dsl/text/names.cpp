@@ -40,12 +40,15 @@ Operations operations_of_table() {
 #define SINTER_OP(name, arity, rule) all[#name] = {#name, Op::name, {}, {}};
 #define SINTER_COMPOSITE_OP SINTER_OP
 #define SINTER_DEFAULTS(name, ...) all[#name].defaults = numbers(__VA_ARGS__);
-#define SINTER_PARAMETERS(name, ...) all[#name].parameters = {__VA_ARGS__};
+#define SINTER_PARAMETERS(name, ...) all[#name].parameters.names = {__VA_ARGS__};
 #include <sinter/jit/op_list.def>
   for (auto& [name, operation] : all) {
-    if (!operation.parameters.empty()) continue;
-    operation.parameters = {"input", "other"};
-    operation.parameters.resize(info(operation.op).arity);
+    std::vector<std::string_view>& names = operation.parameters.names;
+    if (names.empty()) {
+      names = {"input", "other"};
+      names.resize(info(operation.op).arity);
+    }
+    operation.parameters.positional = names.size();
   }
 #define SINTER_OP(name, arity, rule)
 #define SINTER_ALIAS(alias, name) all[#alias] = all[#name];
@@ -59,6 +62,28 @@ const Operations& operations() {
 }
 
 }  // namespace
+
+TextParameters::TextParameters(const char* signature) {
+  std::size_t by_position = none;
+  for (std::string_view rest = signature; !rest.empty();) {
+    const std::size_t comma = rest.find(", ");
+    std::string_view parameter = rest.substr(0, comma);
+    rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 2);
+    if (parameter == "*") {
+      by_position = names.size();
+      continue;
+    }
+    if (parameter.starts_with('*')) {
+      parameter.remove_prefix(1);
+      gathers = names.size();
+      by_position = names.size() + 1;
+    }
+    const std::size_t equals = parameter.find('=');
+    names.push_back(parameter.substr(0, equals));
+    if (equals != std::string_view::npos) defaults.push_back(parameter.substr(equals + 1));
+  }
+  positional = std::min(names.size(), by_position);
+}
 
 bool is_keyword(std::string_view word) noexcept {
   constexpr std::string_view words[] = {"and", "or", "not", "if", "else", "is", "in", "lambda", "for"};
@@ -94,6 +119,51 @@ bool has_meaning(std::string_view name) noexcept { return name == "None" || cons
 const TextOperation* operation_named(std::string_view name) {
   const auto found = operations().find(name);
   return found == operations().end() ? nullptr : &found->second;
+}
+
+std::span<const FunctionAlias> function_aliases() {
+  static constexpr FunctionAlias all[] = {{"absolute", "abs"},
+                                          {"arccos", "acos"},
+                                          {"arccosh", "acosh"},
+                                          {"arcsin", "asin"},
+                                          {"arcsinh", "asinh"},
+                                          {"arctan", "atan"},
+                                          {"arctan2", "atan2"},
+                                          {"arctanh", "atanh"},
+                                          {"bitwise_invert", "bitwise_not"},
+                                          {"clip", "clamp"},
+                                          {"concat", "cat"},
+                                          {"concatenate", "cat"},
+                                          {"conjugate", "conj"},
+                                          {"degrees", "rad2deg"},
+                                          {"equal", "eq"},
+                                          {"fix", "trunc"},
+                                          {"greater", "gt"},
+                                          {"greater_equal", "ge"},
+                                          {"invert", "bitwise_not"},
+                                          {"left_shift", "bitwise_left_shift"},
+                                          {"less", "lt"},
+                                          {"less_equal", "le"},
+                                          {"mod", "remainder"},
+                                          {"moveaxis", "movedim"},
+                                          {"negative", "neg"},
+                                          {"not_equal", "ne"},
+                                          {"permute_dims", "permute"},
+                                          {"power", "pow"},
+                                          {"radians", "deg2rad"},
+                                          {"ravel", "flatten"},
+                                          {"repeat_interleave", "repeat"},
+                                          {"right_shift", "bitwise_right_shift"},
+                                          {"swapaxes", "transpose"},
+                                          {"swapdims", "transpose"},
+                                          {"take_along_axis", "take_along_dim"}};
+  return all;
+}
+
+std::string_view without_alias(std::string_view function) noexcept {
+  const std::span<const FunctionAlias> all = function_aliases();
+  const auto found = std::ranges::lower_bound(all, function, {}, &FunctionAlias::alias);
+  return found != all.end() && found->alias == function ? found->name : function;
 }
 
 Op overload_of(Op op, std::size_t operands) noexcept {

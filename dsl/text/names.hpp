@@ -20,11 +20,25 @@ bool has_meaning(std::string_view name) noexcept;
 /// f32, bf16, i64, u8, c64, bool.
 std::string short_name(DType dtype);
 
+/// The parameters of a function, from its signature in Python's syntax: "input, axis=None, *, dtype=None". One that
+/// begins with a star takes all further positional arguments, as a list; those after it, or after a lone star, are
+/// passed by name.
+struct TextParameters {
+  TextParameters() = default;
+  TextParameters(const char* signature);
+
+  static constexpr auto none = static_cast<std::size_t>(-1);
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> defaults;  // of the last parameters
+  std::size_t positional = 0;              // how many may be passed by position
+  std::size_t gathers = none;
+};
+
 /// An operation of ops.def, with the defaults of its calls.
 struct TextOperation {
   std::string_view name;
   Op op;
-  std::vector<std::string_view> parameters;
+  TextParameters parameters;
   std::vector<TextNumber> defaults;  // of the last operands
 };
 /// Null if there is no public operation of this name.
@@ -32,6 +46,13 @@ const TextOperation* operation_named(std::string_view name);
 /// The operation that a call with this many operands names.
 Op overload_of(Op op, std::size_t operands) noexcept;
 std::optional<Op> reduction_named(std::string_view name) noexcept;
+/// The name of a function that NumPy or the array API standard calls otherwise: abs for absolute. Other names as they
+/// are.
+std::string_view without_alias(std::string_view function) noexcept;
+struct FunctionAlias {
+  std::string_view alias, name;
+};
+std::span<const FunctionAlias> function_aliases();
 /// Names of all operations and reductions.
 std::span<const std::string_view> operation_names();
 

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 
+#include <jit/evaluate/lazy_node.hpp>
 #include <runtime/text.hpp>
 
 namespace sinter::inline v1::detail {
 namespace {
 
-std::string_view without_alias(std::string_view keyword) {
-  return keyword == "dim" ? "axis" : keyword == "keepdims" ? "keepdim" : keyword;
+std::string_view common_keyword(std::string_view keyword) {
+  if (keyword == "dim" || keyword == "dims" || keyword == "axes") return "axis";
+  return keyword == "keepdims" ? "keepdim" : keyword == "shape" ? "size" : keyword;
 }
 
 }  // namespace
@@ -19,18 +21,44 @@ TextValue TextValue::tensor(Lazy<AnyType> e, Shape shape) {
   return {.kind = Kind::Tensor, .node = e.node(), .shape = shape};
 }
 
+TextValue TextValue::tensor(const AnyTensor& t) {
+  return {.kind = Kind::Tensor, .node = jit::lazy(t.impl()), .shape = t.shape(), .array = t.ref()};
+}
+
+TextValue TextValue::list(std::vector<TextValue> items) { return {.kind = Kind::List, .items = std::move(items)}; }
+
 TextValue TextValue::of(const TextNumber& n) { return {.kind = Kind::Number, .number = n}; }
+
+namespace {
+
+std::string describe(const TextNumber& n) {
+  if (n.category == Category::Complex) return "a complex number";
+  if (n.category == Category::Bool) return n.integer ? "True" : "False";
+  return n.is_integral() ? fmt::format("the number {}", n.integer) : fmt::format("the number {}", n.value.real());
+}
+
+/// By its first element that is no integer.
+std::string describe_list(std::span<const TextValue> items) {
+  const auto is_integer = [](const TextValue& v) { return v.kind == TextValue::Kind::Number && v.number.is_int(); };
+  const auto other = std::ranges::find_if_not(items, is_integer);
+  return other == items.end() ? "a list" : fmt::format("a list with {}", describe(*other));
+}
+
+}  // namespace
 
 std::string describe(const TextValue& v) {
   using Kind = TextValue::Kind;
   switch (v.kind) {
     case Kind::Tensor: return describe(OperandInfo{v.shape, v.node->dtype(), v.node->device()});
     case Kind::Scalar: return "a number that is not written in the text";
-    case Kind::Number: return "a number";
-    case Kind::List: return "a list";
+    case Kind::Number: return describe(v.number);
+    case Kind::List: return describe_list(v.items);
     case Kind::Slice: return "a slice";
     case Kind::Ellipsis: return "'...'";
     case Kind::DType: return fmt::format("the dtype {}", name(v.dtype));
+    case Kind::Device: return fmt::format("the device {}", to_string(v.device));
+    case Kind::Text: return fmt::format("'{}'", runtime::shortened(v.text));
+    case Kind::Generator: return "a Generator";
     case Kind::None: return "None";
   }
   return {};
@@ -38,28 +66,32 @@ std::string describe(const TextValue& v) {
 
 jit::LazyRef node_of(const TextValue& v) {
   if (v.kind != TextValue::Kind::Number) return v.node;
-  switch (v.number.category) {
-    case Category::Bool: return lazy_node(v.number.integer != 0);
-    case Category::Int: return lazy_node(v.number.integer);
-    case Category::Float: return lazy_node(v.number.value.real());
-    case Category::Complex: return lazy_node(v.number.value);
-  }
-  return {};
+  return with_operand(v, [](const auto& number) { return lazy_node(number); });
 }
 
-Arguments::Arguments(std::string_view text, TextRange call, std::string_view name,
-                     std::span<const std::string_view> parameters, std::span<const TextValue> values,
-                     std::span<const std::string_view> keywords)
-    : text_(text), name_(name), call_(call), parameters_(parameters), given_(parameters.size()) {
-  const std::size_t positional = values.size() - keywords.size();
-  if (positional > parameters.size())
-    throw_at(text, values[parameters.size()].place,
-             fmt::format("{} takes {} argument{}, but {} are given", name, parameters.size(),
-                         parameters.size() == 1 ? "" : "s", positional));
+runtime::TensorRef array_in(const TextValue& x) {
+  if (x.array) return x.array;
+  const jit::LazyAccess::Content content = jit::LazyAccess::snapshot(x.node);
+  const bool is_operand = content.op == Op::leaf && content.leaf.is_current() && !content.origin && !content.is_cut;
+  return is_operand ? content.leaf.tensor : runtime::TensorRef();
+}
+
+Arguments::Arguments(std::string_view text, TextRange call, std::string_view name, const TextParameters& parameters,
+                     std::span<const TextValue> values, std::span<const std::string_view> keywords)
+    : text_(text), name_(name), call_(call), parameters_(parameters), given_(parameters.names.size()) {
+  const std::size_t positional = values.size() - keywords.size(), most = parameters.positional;
+  if (positional > most)
+    throw_at(
+        text, values[most].place,
+        fmt::format(
+            "{} takes {} {}argument{}, but {} are given{}", name, most,
+            most < parameters.names.size() ? "positional " : "", most == 1 ? "" : "s", positional,
+            most < parameters.names.size() ? fmt::format("; '{}' is passed by name", parameters.names[most]) : ""));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t parameter = i < positional ? i : place_of(keywords[i - positional], values[i].place);
     if (given_[parameter])
-      throw_at(text, values[i].place, fmt::format("{}: the argument '{}' is given twice", name, parameters[parameter]));
+      throw_at(text, values[i].place,
+               fmt::format("{}: the argument '{}' is given twice", name, parameters.names[parameter]));
     given_[parameter] = &values[i];
   }
   for (const TextValue*& value : given_)
@@ -67,18 +99,20 @@ Arguments::Arguments(std::string_view text, TextRange call, std::string_view nam
 }
 
 std::size_t Arguments::place_of(std::string_view keyword, TextRange place) const {
-  const auto found = std::ranges::find(parameters_, without_alias(keyword));
-  if (found == parameters_.end())
+  const std::vector<std::string_view>& names = parameters_.names;
+  auto found = std::ranges::find(names, keyword);
+  if (found == names.end()) found = std::ranges::find(names, common_keyword(keyword), common_keyword);
+  if (found == names.end())
     throw_at(text_, place,
              fmt::format("{} has no argument '{}': it takes {}{}", name_, runtime::shortened(keyword),
-                         fmt::join(parameters_, ", "), did_you_mean(keyword, parameters_)));
-  return static_cast<std::size_t>(found - parameters_.begin());
+                         fmt::join(names, ", "), did_you_mean(keyword, names)));
+  return static_cast<std::size_t>(found - names.begin());
 }
 
 void Arguments::wrong(std::size_t parameter, std::string_view expected) const {
   const TextValue* value = given_[parameter];
   throw_at(text_, value ? value->place : call_,
-           fmt::format("{}: the argument '{}' must be {}, but {}", name_, parameters_[parameter], expected,
+           fmt::format("{}: the argument '{}' must be {}, but {}", name_, parameters_.names[parameter], expected,
                        value ? fmt::format("got {}", describe(*value)) : "it is missing"));
 }
 
@@ -97,6 +131,19 @@ const TextValue& Arguments::operand(std::size_t parameter) const {
   return *given_[parameter];
 }
 
+AnyTensor Arguments::target(std::size_t parameter) const {
+  const TextValue& x = tensor(parameter);
+  if (!x.array) wrong(parameter, "a Tensor, which is written to, not an expression");
+  return AnyTensor(x.array);
+}
+
+std::span<const TextValue> Arguments::tensors(std::size_t parameter) const {
+  const TextValue& list = required(parameter);
+  if (list.kind != TextValue::Kind::List || !std::ranges::all_of(list.items, &TextValue::is_tensor))
+    wrong(parameter, "a list of tensors");
+  return list.items;
+}
+
 Axes Arguments::axes(std::size_t parameter, const Axes& fallback) const {
   const TextValue* value = given_[parameter];
   if (!value) return fallback;
@@ -110,9 +157,9 @@ Axes Arguments::axes(std::size_t parameter, const Axes& fallback) const {
   return Axes(axes);
 }
 
-bool Arguments::flag(std::size_t parameter) const {
+bool Arguments::flag(std::size_t parameter, bool fallback) const {
   const TextValue* value = given_[parameter];
-  if (!value) return false;
+  if (!value) return fallback;
   if (value->kind != TextValue::Kind::Number || value->number.category != Category::Bool)
     wrong(parameter, "True or False");
   return value->number.integer != 0;
@@ -148,6 +195,35 @@ Shape Arguments::shape(std::size_t parameter) const {
     shape.push_back(item.number.integer);
   }
   return shape;
+}
+
+DType Arguments::dtype(std::size_t parameter, DType fallback) const {
+  const TextValue* value = given_[parameter];
+  if (!value) return fallback;
+  if (value->kind != TextValue::Kind::DType) wrong(parameter, "a dtype");
+  return value->dtype;
+}
+
+Device Arguments::device(std::size_t parameter, Device fallback) const {
+  const TextValue* value = given_[parameter];
+  if (!value) return fallback;
+  if (value->kind == TextValue::Kind::Text) return Device(value->text);
+  if (value->kind != TextValue::Kind::Device) wrong(parameter, "a device");
+  return value->device;
+}
+
+std::string_view Arguments::text(std::size_t parameter, std::string_view fallback) const {
+  const TextValue* value = given_[parameter];
+  if (!value) return fallback;
+  if (value->kind != TextValue::Kind::Text) wrong(parameter, "a text");
+  return value->text;
+}
+
+const Generator* Arguments::generator(std::size_t parameter) const {
+  const TextValue* value = given_[parameter];
+  if (!value) return nullptr;
+  if (value->kind != TextValue::Kind::Generator) wrong(parameter, "a Generator");
+  return value->generator;
 }
 
 }  // namespace sinter::inline v1::detail

@@ -1,8 +1,11 @@
 // Views and gathers in texts: x.t(), x[1:, None], embedding(w, ids).
 #include <fmt/format.h>
 
-#include <jit/evaluate/lazy_node.hpp>
+#include <algorithm>
+
 #include <sinter/dsl/indexing.hpp>
+#include <sinter/dsl/reduce.hpp>
+#include "../checked_axis.hpp"
 #include "value.hpp"
 
 namespace sinter::inline v1::detail {
@@ -11,53 +14,121 @@ namespace {
 using Any = Lazy<AnyType>;
 using Kind = TextValue::Kind;
 
-Any viewed(const Arguments& a) { return a.tensor(0).lazy(); }
-
-TextValue transposed(const Arguments& a) { return TextValue::tensor(viewed(a).transpose(a.integer(1), a.integer(2))); }
-TextValue matrix_transposed(const Arguments& a) { return TextValue::tensor(viewed(a).t()); }
+/// A view of the first argument, by a function of a tensor's array.
+template <class F>
+TextValue viewed(const Arguments& a, F view) {
+  return of_source(a.tensor(0), [&](const auto& x) { return view_of(x, [&](TensorImpl& t) { return view(t); }); });
+}
+TextValue transposed(const Arguments& a) {
+  return viewed(a, [&](TensorImpl& x) { return detail::transpose(x, a.integer(1), a.integer(2)); });
+}
+TextValue matrix_transposed(const Arguments& a) {
+  return viewed(a, [](TensorImpl& x) { return detail::t(x); });
+}
 TextValue permuted(const Arguments& a) {
   const Shape axes = a.shape(1);
-  return TextValue::tensor(view_of(viewed(a), [&](TensorImpl& x) { return detail::permute(x, axes); }));
+  return viewed(a, [&](TensorImpl& x) { return detail::permute(x, axes); });
 }
-TextValue moved(const Arguments& a) { return TextValue::tensor(viewed(a).movedim(a.integer(1), a.integer(2))); }
-TextValue reshaped(const Arguments& a) { return TextValue::tensor(viewed(a).reshape(a.shape(1))); }
+/// The axes in the order after each source moved to its destination.
+Shape moved_order(const Arguments& a, const TensorImpl& x) {
+  const Shape from = a.shape(1), to = a.shape(2);
+  if (from.ndim() != to.ndim()) a.wrong(2, fmt::format("as long as 'source', which has {} axes", from.ndim()));
+  Shape order;
+  for (int i = 0; i < x.ndim(); ++i) order.push_back(-1);
+  std::uint32_t sources = 0;
+  for (int i = 0; i < from.ndim(); ++i) {
+    const int source = checked_axis("movedim", from[i], x), destination = checked_axis("movedim", to[i], x);
+    if (sources >> source & 1) a.wrong(1, "a list of different axes");
+    if (order[destination] != -1) a.wrong(2, "a list of different axes");
+    order[destination] = source;
+    sources |= 1U << source;
+  }
+  int next = 0;
+  for (int i = 0; i < x.ndim(); ++i) {
+    if (order[i] != -1) continue;
+    while (sources >> next & 1) ++next;
+    order[i] = next++;
+  }
+  return order;
+}
+TextValue moved(const Arguments& a) {
+  return viewed(a, [&](TensorImpl& x) { return detail::permute(x, moved_order(a, x)); });
+}
+TextValue reshaped(const Arguments& a) {
+  const Shape shape = a.shape(1);
+  return viewed(a, [&](TensorImpl& x) { return detail::reshape(x, shape); });
+}
+TextValue viewed_as(const Arguments& a) {
+  const Shape shape = a.shape(1);
+  return viewed(a, [&](TensorImpl& x) { return detail::view_as_shape(x, shape); });
+}
 TextValue flattened(const Arguments& a) {
-  return TextValue::tensor(viewed(a).flatten(a.integer(1, 0), a.integer(2, -1)));
+  return viewed(a, [&](TensorImpl& x) { return detail::flatten(x, a.integer(1, 0), a.integer(2, -1)); });
 }
-TextValue unflattened(const Arguments& a) { return TextValue::tensor(viewed(a).unflatten(a.integer(1), a.shape(2))); }
+TextValue unflattened(const Arguments& a) {
+  const Shape sizes = a.shape(2);
+  return viewed(a, [&](TensorImpl& x) { return detail::unflatten(x, a.integer(1), sizes); });
+}
 TextValue squeezed(const Arguments& a) {
-  return TextValue::tensor(a[1] ? viewed(a).squeeze(a.integer(1)) : viewed(a).squeeze());
+  return viewed(a, [&](TensorImpl& x) {
+    if (!a[1]) return detail::squeeze(x);
+    std::uint8_t squeezes = 0;  // counted from the end
+    const Shape given = a.shape(1);
+    if (!find_axes(Axes(std::span<const std::int64_t>(given.begin(), given.end())), x.ndim(), squeezes))
+      throw_wrong_axes("squeeze", Axes(std::span<const std::int64_t>(given.begin(), given.end())),
+                       {x.shape, x.dtype, x.device});
+    TensorRef view = TensorRef::share(&x);
+    for (int i = 0; i < x.ndim(); ++i)  // from the last axis on, so that the others keep their numbers
+      if (squeezes >> i & 1) view = detail::squeeze(*view, x.ndim() - 1 - i);
+    return view;
+  });
 }
-TextValue unsqueezed(const Arguments& a) { return TextValue::tensor(viewed(a).unsqueeze(a.integer(1))); }
-TextValue expanded(const Arguments& a) { return TextValue::tensor(viewed(a).expand(a.shape(1))); }
+TextValue unsqueezed(const Arguments& a) {
+  return viewed(a, [&](TensorImpl& x) { return detail::unsqueeze(x, a.integer(1)); });
+}
+TextValue expanded(const Arguments& a) {
+  const Shape shape = a.shape(1);
+  return viewed(a, [&](TensorImpl& x) { return detail::expand(x, shape); });
+}
 TextValue narrowed(const Arguments& a) {
-  return TextValue::tensor(viewed(a).narrow(a.integer(1), a.integer(2), a.integer(3)));
+  return viewed(a, [&](TensorImpl& x) { return detail::narrow(x, a.integer(1), a.integer(2), a.integer(3)); });
 }
-TextValue selected(const Arguments& a) { return TextValue::tensor(viewed(a).select(a.integer(1), a.integer(2))); }
+TextValue selected(const Arguments& a) {
+  return viewed(a, [&](TensorImpl& x) { return detail::select(x, a.integer(1), a.integer(2)); });
+}
 TextValue flipped(const Arguments& a) {
   const Shape axes = a.shape(1);
-  return TextValue::tensor(view_of(viewed(a), [&](TensorImpl& x) { return detail::flip(x, axes); }));
+  return viewed(a, [&](TensorImpl& x) { return detail::flip(x, axes); });
 }
 TextValue diagonal_of(const Arguments& a) {
-  return TextValue::tensor(viewed(a).diagonal(a.integer(1, 0), a.integer(2, 0), a.integer(3, 1)));
+  return viewed(a,
+                [&](TensorImpl& x) { return detail::diagonal(x, a.integer(1, 0), a.integer(2, 0), a.integer(3, 1)); });
+}
+TextValue windows(const Arguments& a) {
+  return viewed(a, [&](TensorImpl& x) { return detail::unfold(x, a.integer(1), a.integer(2), a.integer(3)); });
 }
 
-/// The source of a gather: a tensor as it is; anything else is evaluated.
-AnyTensor source_of(const TextValue& v) {
-  const jit::LazyAccess::Content content = jit::LazyAccess::snapshot(v.node);
-  return content.op == Op::leaf && content.leaf.is_current() ? AnyTensor(content.leaf.tensor)
-                                                             : AnyTensor(tensor_from(v.lazy()));
+TextValue taken(const Arguments& a) {
+  return of_array(a.tensor(0), [&](const auto& x) { return take(x, a.tensor(1).lazy()); });
 }
-
-TextValue taken(const Arguments& a) { return TextValue::tensor(Any(take(source_of(a.tensor(0)), a.tensor(1).lazy()))); }
 TextValue index_selected(const Arguments& a) {
-  return TextValue::tensor(Any(index_select(source_of(a.tensor(0)), a.integer(1), a.tensor(2).lazy())));
+  return of_array(a.tensor(0), [&](const auto& x) { return index_select(x, a.integer(1), a.tensor(2).lazy()); });
 }
 TextValue gathered(const Arguments& a) {
-  return TextValue::tensor(Any(gather(source_of(a.tensor(0)), a.integer(1), a.tensor(2).lazy())));
+  return of_array(a.tensor(0), [&](const auto& x) { return gather(x, a.integer(1), a.tensor(2).lazy()); });
 }
+TextValue taken_along(const Arguments& a) {
+  return of_array(a.tensor(0), [&](const auto& x) { return take_along_dim(x, a.tensor(1).lazy(), a.integer(2)); });
+}
+/// The row of `padding_idx` is a constant to gradients.
 TextValue embedded(const Arguments& a) {
-  return TextValue::tensor(Any(embedding(source_of(a.tensor(0)), a.tensor(1).lazy())));
+  const Any ids = a.tensor(1).lazy();
+  return of_array(a.tensor(0), [&](const auto& weight) {
+    const Any rows = embedding(weight, ids);
+    if (!a[2]) return rows;
+    const auto is_padding = ids.unsqueeze(-1) == a.integer(2);
+    return Any(where(is_padding, stop_gradient(rows), rows));
+  });
 }
 
 /// Applies one index after another, each to the axis that the previous ones left.
@@ -93,7 +164,7 @@ class Indexing {
       fail(ids,
            "how many elements a mask takes is known when it is evaluated: write where(mask, x, 0), or pass in "
            "masked_select(x, mask)");
-    return TextValue::tensor(Any(source_of(x_)[ids.lazy()]));
+    return of_array(x_, [&](const auto& x) { return x[ids.lazy()]; });
   }
   /// The number of x's axes that the index covers.
   std::size_t named() const {
@@ -141,34 +212,33 @@ TextValue indexed(std::span<const TextValue> values, std::string_view text) {
 }
 
 std::span<const TextFunction> text_views() {
+  constexpr std::string_view operand = "Operand";
   static const auto& all = *new std::vector<TextFunction>{
-      {"transpose", {"input", "dim0", "dim1"}, {}, "two axes exchanged", transposed},
-      {"t", {"input"}, {}, "the transpose of a matrix", matrix_transposed},
-      {"permute", {"input", "dims"}, {}, "the axes in another order", permuted, true},
-      {"movedim", {"input", "source", "destination"}, {}, "an axis moved to another place", moved},
-      {"reshape", {"input", "shape"}, {}, "another shape; one extent may be -1", reshaped, true},
-      {"flatten",
-       {"input", "start_dim", "end_dim"},
-       {"0", "-1"},
-       "a range of axes, both ends included, merged into one",
-       flattened},
-      {"unflatten", {"input", "axis", "sizes"}, {}, "an axis split into several", unflattened},
-      {"squeeze", {"input", "axis"}, {"None"}, "without axes of extent 1", squeezed},
-      {"unsqueeze", {"input", "axis"}, {}, "a new axis of extent 1", unsqueezed},
-      {"expand", {"input", "size"}, {}, "broadcast to a shape", expanded, true},
-      {"broadcast_to", {"input", "size"}, {}, "broadcast to a shape", expanded, true},
-      {"narrow", {"input", "axis", "start", "length"}, {}, "a range of an axis: its start and length", narrowed},
-      {"select", {"input", "axis", "index"}, {}, "one position of an axis", selected},
-      {"flip", {"input", "dims"}, {}, "reversed along axes", flipped, true},
-      {"diagonal",
-       {"input", "offset", "dim1", "dim2"},
-       {"0", "0", "1"},
-       "a diagonal of two axes, as the last axis",
-       diagonal_of},
-      {"take", {"input", "index"}, {}, "the elements at row-major positions", taken},
-      {"index_select", {"input", "axis", "index"}, {}, "the parts at positions along an axis", index_selected},
-      {"gather", {"input", "axis", "index"}, {}, "for each index the element at that position of an axis", gathered},
-      {"embedding", {"weight", "input"}, {}, "the rows of a matrix at positions", embedded},
+      {"transpose", "input, dim0, dim1", "two axes exchanged", transposed, operand},
+      {"t", "input", "the transpose of a matrix", matrix_transposed, operand},
+      {"permute", "input, *dims", "the axes in another order", permuted, operand},
+      {"movedim", "input, source, destination", "an axis, or several, moved to another place", moved, operand},
+      {"reshape", "input, *shape", "another shape; one extent may be -1", reshaped, operand},
+      {"view", "input, *shape", "another shape of the same memory; one extent may be -1", viewed_as, operand},
+      {"flatten", "input, start_dim=0, end_dim=-1", "a range of axes, both ends included, merged into one", flattened,
+       operand},
+      {"unflatten", "input, axis, sizes", "an axis split into several", unflattened, operand},
+      {"squeeze", "input, axis=None", "without axes of extent 1, or without the given ones of them", squeezed, operand},
+      {"unsqueeze", "input, axis", "a new axis of extent 1", unsqueezed, operand},
+      {"expand", "input, *size", "broadcast to a shape", expanded, operand},
+      {"broadcast_to", "input, *size", "broadcast to a shape", expanded, operand},
+      {"narrow", "input, axis, start, length", "a range of an axis: its start and length", narrowed, operand},
+      {"select", "input, axis, index", "one position of an axis", selected, operand},
+      {"flip", "input, *dims", "reversed along axes", flipped, operand},
+      {"diagonal", "input, offset=0, dim1=0, dim2=1", "a diagonal of two axes, as the last axis", diagonal_of, operand},
+      {"unfold", "input, axis, size, step", "windows of an axis, as a last axis", windows, operand},
+      {"take", "input, index", "the elements at row-major positions", taken},
+      {"index_select", "input, axis, index", "the parts at positions along an axis", index_selected},
+      {"gather", "input, axis, index", "for each index the element at that position of an axis", gathered},
+      {"take_along_dim", "input, indices, axis",
+       "for each index the element at that position of an axis; shapes broadcast along the others", taken_along},
+      {"embedding", "weight, input, padding_idx=None",
+       "the rows of a matrix at positions; the row padding_idx has no gradient", embedded},
   };
   return all;
 }

@@ -54,6 +54,28 @@ m[0] = m[1] * 2  # writes into m
 print(m)
 # [/views]
 
+# [functions]
+w = sn.randn(4, 3, generator=sn.Generator(1))
+values, indices = w.topk(2, axis=1)  # evaluates; values of an expression would be an expression
+print(values.shape, w.max(0).indices.shape, sn.cat([w, w + 1], axis=1).shape)
+total = sn.zeros(3).scatter_add_(0, sn.tensor([0, 2, 2]), sn.ones(3))  # a final _ writes to the tensor
+print(total, sn.einsum("ij,kj->ik", w, w).shape)
+print(sn.grad(sn.cat([+w, w * 2]).sum(), w).eval()[0])  # +w is an expression: gradients flow through it
+# [/functions]
+
+# [network]
+sn.manual_seed(0)
+net = sn.nn.Sequential(sn.nn.Linear(2, 16), sn.nn.Tanh(), sn.nn.Linear(16, 2))
+points = sn.randn(512, 2)
+labels = (points[:, 0] * points[:, 1] > 0).to("int64").eval()
+optimizer = sn.optim.Adam(net.parameters(), lr=0.02)
+for epoch in range(30):
+    for x, t in sn.data.DataLoader(sn.data.TensorDataset(points, labels), batch_size=64, shuffle=True, seed=epoch):
+        loss = optimizer.step(sn.cross_entropy(net(x), t))  # loss and gradients together, then the update
+print(net)
+print("nine of ten are right:", (net(points).argmax(1) == labels).to("float32").mean().item() > 0.9)
+# [/network]
+
 # [text]
 print(sn.parse("softmax(z * s, -1)", z=z, s=2).eval())
 try:

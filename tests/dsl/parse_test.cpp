@@ -1,4 +1,5 @@
 // Expressions as text against the same ones in C++.
+#include <sinter/dsl/loss.hpp>
 #include <sinter/dsl/parse.hpp>
 
 #include <fmt/format.h>
@@ -162,8 +163,36 @@ TEST_F(Parse, Reductions) {
   EXPECT_THAT(error("softmax(x)"), AllOf(HasSubstr("'axis' must be given"), HasSubstr("missing")));
   EXPECT_THAT(error<IndexError>("x.sum(2)"), AllOf(HasSubstr("out of range"), HasSubstr("^^^")));
   EXPECT_THAT(error("sum(2)"), HasSubstr("a tensor"));
-  EXPECT_THAT(error("var(x, 1, True)"), HasSubstr("'correction'"));
+  is("var(x, 1, True)", var(x, 1, 1));
+  is("x.std(unbiased=False)", x.std({}, 0));
+  is("x.sum(0, dtype=f64) + softmax(j, 0, dtype=double)", sum(cast<double>(x), 0) + softmax(cast<double>(j), 0));
+  EXPECT_THAT(error("var(x, 1, 1j)"), HasSubstr("'correction'"));
+  EXPECT_THAT(error("var(x, correction=1, unbiased=True)"), HasSubstr("'unbiased' must be omitted"));
   EXPECT_THAT(error("max(x, 1)"), HasSubstr("amax(x, axis)"));
+}
+
+TEST_F(Parse, FurtherArgumentsAndNames) {
+  is("add(x, y, alpha=2)", x + y * 2);
+  is("x.sub(1, alpha=y)", x - y * 1);
+  is("round(x, 2)", (x * 100.0).round() / 100.0);
+  is("absolute(x) + x.clip(min=0) + negative(y)", abs(x) + maximum(x, 0) + -y);
+  is("where(less(x, 0), arctan(x), x.swapaxes(0, 1).swapdims(1, 0))", where(x < 0, atan(x), x));
+  is("x.unsqueeze(0).squeeze((0,)).movedim((0, 1), [1, 0])", x.t());
+  is("x.flip(axis=0)", x.flip(0));
+  EXPECT_THAT(error("x.sum(0, False, f64)"), HasSubstr("'dtype' is passed by name"));
+}
+
+TEST_F(Parse, LossesAndDenseLayers) {
+  is("mse_loss(x, x * 2)", mse_loss(x, x * 2));
+  is("cross_entropy(x, j[:2] - 1)", cross_entropy(x, j(range(0, 2)) - 1));
+  is("cross_entropy(x, softmax(x, 1), label_smoothing=0.1)",
+     cross_entropy(x, softmax(x, 1), loss::label_smoothing(0.1)));
+  is("linear(x, x, y[:2])", matmul(x, x.t()) + y(range(0, 2)));
+  is("addmm(y[:2], x, x.t(), alpha=2)", addmm(y(range(0, 2)), x, x.t(), 1, 2.0));
+  is("outer(y, y) + one_hot(j - 1, 3)", outer(y, y) + one_hot(j - 1, 3));
+  is("masked_fill(x, b, 0)", masked_fill(x, b, 0));
+  EXPECT_THAT(error<DTypeError>("masked_fill(i, b, 0.5)"), HasSubstr("category"));
+  EXPECT_THAT(error("cat([x, x])"), HasSubstr("returns a tensor immediately"));
 }
 
 TEST_F(Parse, FunctionsBeyondTheTables) {

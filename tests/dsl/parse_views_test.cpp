@@ -210,7 +210,7 @@ TEST_F(ParseViews, ErrorsShowThePlace) {
   EXPECT_THAT(error("m[0:1 2]"), HasSubstr("',' or ']'"));
   EXPECT_THAT(error("m[0:1"), HasSubstr("',' or ']'"));
   EXPECT_THAT(error("m[..., ...]"), AllOf(HasSubstr("at most one '...'"), HasSubstr("\n  m[..., ...]\n         ^^^")));
-  EXPECT_THAT(error("m[0.5]"), HasSubstr("but got a number"));
+  EXPECT_THAT(error("m[0.5]"), HasSubstr("but got the number 0.5"));
   EXPECT_THAT(error("m[(0, 1)]"), HasSubstr("but got a list"));
   EXPECT_THAT(error("m[0, ids]"), HasSubstr("index_select(x, axis, ids)"));
   EXPECT_THAT(error("m[mask]"), HasSubstr("where(mask, x, 0)"));

@@ -48,6 +48,29 @@ TEST(Random, DrawsGoOnWhereTheLastOneEnded) {
   EXPECT_NE(sn::rand({10}).to_vector(), whole);
 }
 
+TEST(Random, GeneratorsHaveSequencesOfTheirOwn) {
+  sn::manual_seed(3);
+  const auto first = sn::rand({8}).to_vector(), second = sn::rand({8}).to_vector();
+  const sn::Generator generator(3), copy = generator;
+  {
+    const sn::GeneratorGuard guard(generator);
+    EXPECT_EQ(sn::rand({8}).to_vector(), first);
+    {
+      const sn::GeneratorGuard inner{sn::Generator(3)};  // the guard keeps it alive
+      EXPECT_EQ(sn::rand({8}).to_vector(), first);
+    }
+    EXPECT_EQ(copy.position(), 8);
+    EXPECT_EQ(sn::Tensor(sn::rand_like(sn::zeros({8}) + 0)).to_vector(), second);
+  }
+  copy.set_position(8);
+  sn::manual_seed(3);
+  EXPECT_EQ(sn::rand({8}).to_vector(), first);  // not the generator's
+  const sn::GeneratorGuard guard(copy);
+  EXPECT_EQ(sn::rand({8}).to_vector(), second);
+  EXPECT_EQ(generator.seed(), 3u);
+  EXPECT_NE(sn::Generator().seed(), sn::Generator().seed());
+}
+
 TEST(Random, HasTheRightMoments) {
   sn::manual_seed(1);
   const auto mean_and_variance = [](const auto& v) {

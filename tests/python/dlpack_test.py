@@ -156,6 +156,19 @@ class DLPack(Case):
             self.assertEqual(y.sum().item(), 3725)
 
     @unittest.skipUnless(torch, "there is no PyTorch: pip install torch")
+    def test_operators_with_torch(self):
+        x, t = sn.tensor([1.0, 2, 3]), torch.tensor([3.0, 2, 1])
+        for made, expected in [(x + t, [4, 4, 4]), (t - x, [2, 0, -2]), (t * x, [3, 4, 3]), (t @ x, 10), (t < x, [False, False, True]),
+                               (np.add(x, t), [4, 4, 4]), (x[t > 1], [1, 2]), (x[torch.tensor([0, 2])], [1, 3])]:
+            self.assertIsInstance(made, sn.Operand)
+            self.assertEqual(made.tolist(), expected)
+        x[torch.tensor([0])] = t[:1] * 5
+        x += t
+        self.assertEqual(x.tolist(), [18, 4, 4])
+        with self.assertRaises(BufferError):
+            x + torch.tensor([1.0, 2, 3], requires_grad=True)
+
+    @unittest.skipUnless(torch, "there is no PyTorch: pip install torch")
     def test_torch(self):
         for dtype in [torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64]:
             t = torch.arange(6).to(dtype).reshape(2, 3)

@@ -75,13 +75,6 @@ class Operators(Case):
             self.assertEqual((x * number).dtype, sn.dtype(expected), (dtype, number))
             self.assertEqual((number * x).dtype, sn.dtype(expected), (dtype, number))
 
-    def test_arrays_are_no_operands(self):
-        x, a = sn.tensor([1.0]), np.ones(1, "f4")
-        for f in [lambda: x + a, lambda: a + x, lambda: sn.exp(a), lambda: a < x, lambda: sn.where(a > 0, x, x),
-                  lambda: sn.parse("x + 1", x=a)]:
-            with self.assertRaisesRegex(TypeError, "asarray"):
-                f()
-
     def test_other_objects(self):
         x = sn.tensor([1.0])
         for other in ["1", None, object(), [1], {}, sn.float32]:
@@ -103,12 +96,6 @@ class Operators(Case):
         x, y = sn.tensor([1.0]), sn.tensor([1.0])
         self.assertEqual(len({x, y, x}), 2)
 
-    def test_in_place_operators_bind_a_new_expression(self):
-        x = y = sn.tensor([1.0])
-        x += 1
-        self.assertIsInstance(x, sn.Expression)
-        self.assertEqual(y.item(), 1)
-
 
 class Operations(Case):
     def test_all_of_them_are_there(self):
@@ -117,13 +104,19 @@ class Operations(Case):
         self.assertGreater(len(names), 140)
         for name in names:
             self.assertFalse(keyword.iskeyword(name))
-            self.assertTrue(getattr(sn, name).__doc__, name)
+            self.assertTrue(getattr(sn.Tensor if name.endswith("_") else sn, name).__doc__, name)
+        methods = {name for name, _, _, _, is_method, _ in sn._core._operations() if is_method}
+        self.assertGreater(len(methods), 200)
+        for name in methods:
             self.assertTrue(callable(getattr(sn.Tensor, name)))
-            self.assertIn(name, dir(sn))
+            self.assertEqual(hasattr(sn.Expression, name), not name.endswith("_"), name)
 
     def test_signatures(self):
-        for f, text in [(sn.softmax, "(input, axis)"), (sn.sum, "(input, axis=None, keepdim=False)"),
-                        (sn.clamp, "(input, min=None, max=None)"), (sn.var, "(input, axis=None, correction=1, keepdim=False)"),
+        for f, text in [(sn.softmax, "(input, axis, *, dtype=None)"), (sn.amax, "(input, axis=None, keepdim=False)"),
+                        (sn.sum, "(input, axis=None, keepdim=False, *, dtype=None)"), (sn.zeros, "(*size, dtype=None, device=None)"),
+                        (sn.gelu, "(input, approximate='none')"), (sn.Tensor.scatter_, "(self, axis, index, src=None, *, value=None)"),
+                        (sn.clamp, "(input, min=None, max=None)"),
+                        (sn.var, "(input, axis=None, correction=1, keepdim=False, *, unbiased=None)"),
                         (sn.layer_norm, "(input, normalized_shape, weight=None, bias=None, eps=1e-05)"),
                         (sn.Tensor.where, "(self, condition, other)"), (sn.Tensor.exp, "(self)")]:
             self.assertEqual(str(inspect.signature(f)), text)
@@ -132,8 +125,11 @@ class Operations(Case):
         """As a function and as a method; operations that do not take floats take integers."""
         x, i = sn.tensor([[0.25, 0.5]]), sn.tensor([[1, 2]])
         ran = 0
-        for name, parameters, *_ in sn._core._operations():
-            if sum("=" not in p for p in parameters) != 1 or name == "clamp":
+        for name, parameters, _, returns, is_method, _ in sn._core._operations():
+            required = [p for p in parameters if "=" not in p and p != "*"]
+            if len(required) != 1 or name in ("clamp", "clip") or not is_method or returns not in ("Expression", "Operand"):
+                continue
+            if name.endswith("_"):
                 continue
             for operand in (x, i, sn.tensor([[1j]])):
                 try:
@@ -171,10 +167,10 @@ class Operations(Case):
 
     def test_wrong_arguments(self):
         x = sn.tensor([[1.0, 2]])
-        for call, text in [(lambda: x.softmax(), "axis"), (lambda: x.sum(0, True, 3), "takes 3 arguments"),
-                           (lambda: x.sum(axes=0), "no argument 'axes'.*axis"), (lambda: x.sum(axis="0"), "sum"),
+        for call, text in [(lambda: x.softmax(), "axis"), (lambda: x.sum(0, True, 3), "takes 3 positional arguments, but 4 are given; 'dtype' is passed by name"),
+                           (lambda: x.sum(axs=0), "no argument 'axs'.*axis"), (lambda: x.sum(axis="0"), "sum"),
                            (lambda: x.sum(0, axis=0), "twice"), (lambda: sn.exp(), "missing"), (lambda: x.sum(keepdim=1), "True or False"),
-                           (lambda: x.sum(axis=0.5), "axis"), (lambda: sn.exp("text"), "str"), (lambda: x.to(), None)]:
+                           (lambda: x.sum(axis=0.5), "axis"), (lambda: sn.exp("text"), "'text'"), (lambda: x.to(), None)]:
             if text is None:
                 self.assertIs(call(), x)
                 continue

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import sinter_jit as sn
+from sinter_jit import nn
 
 
 def tensors() -> sn.Tensor:
@@ -47,6 +48,10 @@ def views(x: sn.Tensor) -> sn.Tensor:
     x[0] = x[1] * 2
     x[:, 1:][x[:, 1:] > 10] = np.float32(10)
     x.T[0][...] = 1
+    x[[0, 1], 1:] = [[1, 2], [3, 4]]
+    x[0, [True, False, True]] = x[1, sn.tensor([0, 1])] + np.ones(2, np.float32)
+    x += 1
+    x[x > 3] *= 2
     return sn.evaluate(*parts, picked, view, rows + view[0, 0])[0]
 
 
@@ -80,8 +85,55 @@ def errors(x: sn.Tensor) -> tuple[int, str]:
         return position, str(error)
 
 
+def functions(x: sn.Tensor) -> sn.Tensor:
+    made: list[sn.Tensor] = [sn.zeros(2, 3, dtype="int32", device="cpu"), sn.full((2,), 1.5), sn.arange(3), sn.ones_like(x, dtype=np.float64)]
+    joined: sn.Operand = sn.cat([x, x + 1], axis=1)
+    parts: tuple[sn.Operand, ...] = joined.split([2, 4], 1) + sn.unbind(x) + x.chunk(2, axis=0)
+    found: sn.ValuesAndIndices = x.max(1)
+    largest: sn.Expression = x.max()
+    both: sn.Expression = sn.max(x, x * 2)
+    values, indices = x.sort(descending=True)
+    low, high = x.aminmax()
+    rows: sn.Tensor = x.nonzero()
+    columns: tuple[sn.Tensor, ...] = x.nonzero(as_tuple=True)
+    middle: sn.Operand = x.median()
+    e: sn.Expression = sn.einsum("ij,kj->ik", x, x) + sn.outer(x[0], x[1]).sum() + sn.one_hot(indices, 3).sum(dtype=sn.float32)
+    e = e.div(2, rounding_mode="floor") + x.gelu(approximate="tanh").sum() + sn.mse_loss(x, x + 1, reduction="sum") + largest + both.sum()
+    drawn: sn.Tensor = sn.rand(3, generator=sn.Generator(5))
+    written: sn.Tensor = x.clone().scatter_(1, indices, 1.0).fill_(2).index_put_([indices[:, 0] * 0], 5)
+    sn.evaluate(*parts, values, found.values, found.indices, low, high, rows, *columns, middle, drawn, written.masked_fill(written > 1, 0), *made)
+    return e.eval()
+
+
+def networks(x: sn.Tensor) -> float:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            self.layers = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.LayerNorm(4), nn.Linear(4, 1))
+
+        def forward(self, x: sn.Operand) -> sn.Expression:
+            result: sn.Expression = self.layers(x)
+            return result
+
+    net = Net().to("float32").train()
+    optimizer = sn.optim.AdamW(net.parameters(), lr=1e-2, betas=(0.9, 0.99))
+    loss: sn.Tensor = sn.zeros(1)
+    for (batch,) in sn.data.DataLoader(sn.data.TensorDataset(x), batch_size=2, shuffle=True):
+        loss = optimizer.step(net(batch).square().mean())
+    state: dict[str, sn.Tensor] = net.state_dict()
+    with tempfile.TemporaryDirectory() as folder:
+        sn.save_safetensors(pathlib.Path(folder) / "net.safetensors", state, {"format": "pt"})
+        net.load_state_dict(sn.load_safetensors(pathlib.Path(folder) / "net.safetensors"))
+    return float(loss)
+
+
 def devices() -> list[str]:
     sn.synchronize()
+    if sn.device_count():
+        with sn.Stream(0) as stream:
+            event: sn.Event = stream.record()
+        event.synchronize()
+    used: int = sn.memory_stats()["in_use"]
+    assert used >= 0
     return [sn.device_name(i) for i in range(sn.device_count())]
 
 
@@ -91,14 +143,20 @@ def mistakes(x: sn.Tensor, e: sn.Expression, a: np.ndarray[Any, Any]) -> None:
     x.sum(axis="0")  # type: ignore[arg-type]
     x.exp(2)  # type: ignore[call-arg]
     x.unsqueeze((0, 1))  # type: ignore[arg-type]
-    x.max(1)  # type: ignore[arg-type]
+    x.max("1")  # type: ignore[call-overload]
     x.to(np.ones)  # type: ignore[arg-type]
     x + "1"  # type: ignore[operator]
     x @ 2  # type: ignore[operator]
     x["rows"]  # type: ignore[call-overload]
-    x[x > 0, 0]  # type: ignore[index]
+    x[{0}]  # type: ignore[call-overload]
     e[0] = 1  # type: ignore[index]
-    sn.exp(a)  # type: ignore[arg-type]
+    sn.exp([a])  # type: ignore[arg-type]
+    sn.zeros(2, dtype=1)  # type: ignore[arg-type]
+    sn.mse_loss(x, 1)  # type: ignore[arg-type]
+    sn.mse_loss(x, x, reduction="average")  # type: ignore[arg-type]
+    x.div(2, "floor")  # type: ignore[misc]
+    e.fill_(1)  # type: ignore[attr-defined]
+    sn.cat(x, 0)  # type: ignore[arg-type]
     sn.evaluate(e, 2)  # type: ignore[call-overload]
     sn.export_kernel(e, format="so")  # type: ignore[arg-type]
     r: sn.Tensor = x + 1  # type: ignore[assignment]
@@ -112,5 +170,7 @@ def run() -> None:
     results(x, e)
     views(x)
     kernels(x)
+    functions(x)
+    networks(x)
     errors(x)
     devices()

@@ -56,7 +56,7 @@ class Views(Case):
                 x[key]
         with self.assertRaises(OverflowError):
             x[2**70]
-        for key in ["a", 1.0, True, (True, 0), [0, 1], {}, (0, x), slice(0.5, None), np.zeros(2, int)]:
+        for key in ["a", 1.0, True, (True, 0), {}, ([0], "a"), ([0], True), slice(0.5, None), sn.tensor(True), [0.5], np.zeros(2)]:
             with self.subTest(key=key), self.assertRaises(TypeError):
                 x[key]
         self.assert_equal(x[np.int64(1)], np.array([3, 4]))
@@ -89,7 +89,7 @@ class Views(Case):
             a[0] = [1, 2, 3]
             x[x < 0] = 0
             a[a < 0] = 0
-            x[x > 2] = x * 2
+            x[x > 2] = (x * 2)[x > 2]
             a[a > 2] = (a * 2)[a > 2]
             x[...] = x + 1
             a += 1
@@ -98,8 +98,9 @@ class Views(Case):
     def test_writing_what_does_not_fit(self):
         x = sn.tensor([[1, 2], [3, 4]])
         for key, value, error in [(0, 2.5, sn.DTypeError), (0, sn.tensor([1, 2, 3]), sn.ShapeError), (5, 1, sn.IndexError),
-                                  (0, "text", TypeError), (0, None, TypeError), (0, [1, 2], TypeError),
-                                  (sn.tensor([0]), 1, sn.DTypeError), (0, np.zeros(2, int), TypeError)]:
+                                  (0, "text", TypeError), (0, None, TypeError), (0, [1, 2.5], sn.DTypeError),
+                                  (sn.tensor([0]), 1.5, sn.DTypeError), (0, np.zeros(2), sn.DTypeError), ([0], [[1, 2, 3]], sn.ShapeError),
+                                  (x > 1, x, sn.ShapeError), (x > 1, 0.5, sn.DTypeError), ([2], 1, IndexError), ([0], "text", TypeError)]:
             with self.subTest(key=key, value=value), self.assertRaises(error):
                 x[key] = value
         if len(DEVICES) > 1:

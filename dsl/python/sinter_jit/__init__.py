@@ -9,13 +9,20 @@ Operations and their rules are those of the C++ library. See docs/python.md.
 """
 import builtins as _builtins
 
-from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Expression, FormatError, IndexError,
-                    Operand, OutOfMemoryError, ParseError, ShapeError, Tensor, __version__, asarray, clear_cache,
-                    device, device_count, device_name, dtype, evaluate, export_kernel, from_dlpack, from_numpy,
-                    grad, jit_stats, parse, synchronize, tensor)
-from . import _operations
+from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Event, Expression, FormatError, Generator,
+                    IndexError, Mesh, Operand, OutOfMemoryError, ParseError, ShapeError, Stream, Tensor, __version__,
+                    asarray, clear_cache, current_stream, default_stream, device, device_count, device_name, dtype,
+                    empty_cache, evaluate, export_kernel, from_dlpack, from_numpy, grad, jit_stats, load_npy, load_npz,
+                    load_safetensors, load_safetensors_metadata, manual_seed, memory_stats, parse, reset_peak_memory,
+                    save_npy, save_npz, save_safetensors, synchronize, tensor)
+from . import _operations, _protocols
 
-_operations.add_to(globals(), Operand)
+_operations.add_to(globals(), Operand, Tensor)
+for _public in (Operand, Tensor, Expression, Generator, Stream, Event, Mesh, dtype, device):
+    _public.__module__ = "sinter_jit"
+_protocols.add_to(Operand, Tensor, Expression, _operations.OPERATORS)
+
+from . import data, nn, optim  # noqa: E402  they use the operations
 
 # Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter_jit import *`.
 __all__ = [name for name in globals() if not name.startswith("_") and not hasattr(_builtins, name)]

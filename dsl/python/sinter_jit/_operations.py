@@ -1,4 +1,5 @@
 """The operations of the library's tables, as functions and as methods, and Python's operators."""
+import collections
 import inspect
 
 from . import _core
@@ -10,14 +11,20 @@ COMPARISONS = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge":
 UNARY = {"neg": "neg", "pos": "positive", "invert": "bitwise_not", "abs": "abs"}
 
 
+RESULTS = {}  # the types of several results by name: "values, indices" is a ValuesAndIndices
+
+
 def _signature(parameters):
-    """Of "input", "axis=None" and "*shape"."""
+    """Of "input", "axis=None", "*shape", and "*" before those that are passed by name."""
     made = []
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for text in parameters:
         name, is_optional, default = text.lstrip("*").partition("=")
-        kind = inspect.Parameter.VAR_POSITIONAL if text.startswith("*") else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        made.append(inspect.Parameter(name, kind,
-                                      default=eval(default, {}) if is_optional else inspect.Parameter.empty))
+        if text.startswith("*"):
+            kind = inspect.Parameter.KEYWORD_ONLY
+        if text != "*":
+            made.append(inspect.Parameter(name, inspect.Parameter.VAR_POSITIONAL if text.startswith("*") else kind,
+                                          default=eval(default, {}) if is_optional else inspect.Parameter.empty))
     return inspect.Signature(made)
 
 
@@ -30,18 +37,48 @@ def _named(function, name, qualified_name, parameters, doc):
     return function
 
 
-def _function(name, parameters, doc):
+def result_type(returns):
+    """The named tuple of a function's several results, or None."""
+    names = returns.split("|")[-1]
+    if not names.replace(", ", "").isalpha() or "," not in names:
+        return None
+    if names not in RESULTS:
+        fields = names.split(", ")
+        RESULTS[names] = collections.namedtuple("And".join(f.capitalize() for f in fields), fields, module="sinter_jit")
+    return RESULTS[names]
+
+
+def _with_names(function, results):
+    """The function, with a tuple that it returns as a named one."""
+    def named(*args, **kwargs):
+        made = function(*args, **kwargs)
+        return results._make(made) if type(made) is tuple else made
+    return named
+
+
+def _function(name, parameters, doc, returns):
     def operation(*args, **kwargs):
         return _core._call(name, False, args, kwargs)
+    if results := result_type(returns):
+        operation = _with_names(operation, results)
     return _named(operation, name, name, parameters, doc)
 
 
-def _method(name, parameters, doc):
+def _method(name, parameters, doc, returns):
     def operation(self, *args, **kwargs):
         return _core._call(name, True, (self, *args), kwargs)
+    if results := result_type(returns):
+        operation = _with_names(operation, results)
     if name == "where":  # x.where(condition, other)
         parameters = ["input", "condition", "other"]
     return _named(operation, name, f"Operand.{name}", ["self", *parameters[1:]], doc)
+
+
+def _in_place(name, parameters, doc):
+    def operation(self, *args, **kwargs):
+        _core._call(name, True, (self, *args), kwargs)
+        return self
+    return _named(operation, name, f"Tensor.{name}", ["self", *parameters[1:]], doc)
 
 
 def _binary(name):
@@ -62,11 +99,17 @@ def _unary(name):
     return operator
 
 
-def add_to(module, operand):
-    """The functions to a module's names, the methods and operators to a class."""
-    for name, parameters, doc, _ in _core._operations():
-        module[name] = _function(name, parameters, doc)
-        setattr(operand, name, _method(name, parameters, doc))
+def add_to(module, operand, tensor):
+    """The functions to a module's names, the methods and operators to a class; those that write to tensors' own."""
+    for name, parameters, doc, returns, is_method, _ in _core._operations():
+        if name.endswith("_"):
+            setattr(tensor, name, _in_place(name, parameters, doc))
+            continue
+        module[name] = _function(name, parameters, doc, returns)
+        if is_method:
+            setattr(operand, name, _method(name, parameters, doc, returns))
+    for results in RESULTS.values():
+        module[results.__name__] = results
     for symbol, name in OPERATORS.items():
         setattr(operand, f"__{symbol}__", _binary(name))
         setattr(operand, f"__r{symbol}__", _reflected(name))
@@ -75,7 +118,6 @@ def add_to(module, operand):
     for symbol, name in UNARY.items():
         setattr(operand, f"__{symbol}__", _unary(name))
     operand.__hash__ = object.__hash__  # by identity: == compares elements
-    operand.__array_ufunc__ = None  # lets the tensor handle array + tensor
     for name, value in vars(_core).items():
         if isinstance(value, _core.dtype):
             module[name] = value

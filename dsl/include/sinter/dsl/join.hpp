@@ -125,6 +125,9 @@ struct AnyPart {
   "a braced list holds tensors of one type: write expressions and other tensors without braces, after the axis, as " \
   "in cat(0, x + 1, y) and stack(0, x + 1, y)"
 
+/// Any number of expressions, evaluated together into one array; gradients flow to them.
+jit::LazyRef join_values(JoinLayoutOf layout_of, std::int64_t axis, std::span<const jit::LazyRef> parts,
+                         std::span<const Shape> shapes);
 /// Any number of tensors of one type.
 TensorRef join_arrays(JoinLayoutOf layout_of, std::int64_t axis, std::span<TensorImpl* const> parts);
 

@@ -1,6 +1,8 @@
 // Random tensors and random parts of expressions. Element i of the n-th draw since manual_seed is the same on every
 // device.
 #pragma once
+#include <memory>
+
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/lazy.hpp>
 #include <sinter/jit/recorded.hpp>
@@ -77,6 +79,42 @@ concept unevaluated = expression<E> && !requires(const std::remove_cvref_t<E>& e
 
 /// Restarts the process's generator. Without it every run has a different seed.
 void manual_seed(std::uint64_t seed) noexcept;
+
+namespace detail {
+class RandomSequence;
+}
+
+/// A sequence of random numbers of its own. A handle: copies draw from the same sequence.
+class Generator {
+ public:
+  /// With a seed that differs in every run.
+  Generator();
+  explicit Generator(std::uint64_t seed);
+
+  void manual_seed(std::uint64_t seed) const noexcept;
+  std::uint64_t seed() const noexcept;
+  /// How many numbers were drawn; setting it continues a sequence from there.
+  std::int64_t position() const noexcept;
+  void set_position(std::int64_t position) const noexcept;
+
+ private:
+  friend class GeneratorGuard;
+  std::shared_ptr<detail::RandomSequence> sequence_;
+};
+
+/// For its lifetime, this thread draws from a generator instead of the process's. Guards end in the reverse order of
+/// their construction.
+class [[nodiscard]] GeneratorGuard {
+ public:
+  explicit GeneratorGuard(const Generator& generator);
+  ~GeneratorGuard();
+  GeneratorGuard(const GeneratorGuard&) = delete;
+  GeneratorGuard& operator=(const GeneratorGuard&) = delete;
+
+ private:
+  std::shared_ptr<detail::RandomSequence> sequence_;
+  detail::RandomSequence* outer_;
+};
 
 /// Uniform in [0, 1); for complex numbers both parts are.
 template <detail::random_number T = float, device_argument D = Cpu>

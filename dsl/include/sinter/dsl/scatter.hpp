@@ -88,7 +88,8 @@ void scatter(const char* what, TensorImpl& x, std::int64_t axis, const Source& i
 void write_slices(const char* what, TensorImpl& x, std::int64_t axis, const Source& index, const Source& source,
                   jit::Write how);
 void fill_slices(TensorImpl& x, std::int64_t axis, const Source& index, Source value);
-void index_put(TensorImpl& x, std::span<const Source> indices, Source values, jit::Write how);
+void index_put(TensorImpl& x, std::span<const Source> indices, Source values, jit::Write how,
+               const char* what = "index_put_");
 
 /// A tensor's indexed writes. Indices are integers of any dtype, counted from 0; only index_put_ accepts negative ones,
 /// which count from the end. Values have the tensor's dtype or are numbers. Indices and values may be expressions, also

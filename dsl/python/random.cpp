@@ -1,0 +1,46 @@
+// Generators of random numbers.
+#include <sinter/dsl/random.hpp>
+
+#include <fmt/format.h>
+
+#include "convert.hpp"
+
+namespace sinter::python {
+namespace {
+
+/// Any integer of 64 bits, with or without a sign.
+std::uint64_t seed_from(nb::handle seed) {
+  if (!PyIndex_Check(seed.ptr()) || is_bool(seed))
+    throw_type_error(fmt::format("a seed is an integer, but got {}", describe(seed)));
+  PyObject* const whole = PyNumber_Index(seed.ptr());
+  if (!whole) nb::raise_python_error();
+  const std::uint64_t bits = PyLong_AsUnsignedLongLongMask(nb::steal(whole).ptr());
+  if (bits == static_cast<std::uint64_t>(-1) && PyErr_Occurred()) nb::raise_python_error();
+  return bits;
+}
+
+}  // namespace
+
+void add_random(nb::module_& m) {
+  nb::class_<Generator>(m, "Generator", "A sequence of random numbers of its own, for the argument `generator`.")
+      .def(
+          "__init__",
+          [](Generator* self, const nb::object& seed) {
+            if (seed.is_none())
+              new (self) Generator();
+            else
+              new (self) Generator(seed_from(seed));
+          },
+          nb::arg("seed") = nb::none())
+      .def(
+          "manual_seed", [](const Generator& g, const nb::object& seed) { g.manual_seed(seed_from(seed)); },
+          nb::arg("seed"), "Restarts the sequence with a seed.")
+      .def_prop_ro("seed", &Generator::seed)
+      .def_prop_rw("position", &Generator::position, &Generator::set_position,
+                   "How many numbers were drawn. Setting it continues the sequence from there.");
+  m.def(
+      "manual_seed", [](const nb::object& seed) { manual_seed(seed_from(seed)); }, nb::arg("seed"),
+      "Restarts the sequence that functions without a generator draw from. Without it every run differs.");
+}
+
+}  // namespace sinter::python
