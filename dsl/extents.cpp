@@ -28,9 +28,10 @@ void check_extents(const Shape& shape, const StaticShape& wanted) {
                                  sinter::to_string(shape), shape.ndim(), to_string(wanted), wanted.ndim));
   for (int i = 0; i < wanted.ndim; ++i)
     if (wanted.extents[i] != dyn && wanted.extents[i] != shape[i])
-      throw ShapeError(fmt::format("a tensor of the shape {} has {} positions along axis {}, but {} in a tensor's type "
-                                   "has {}",
-                                   sinter::to_string(shape), shape[i], i, to_string(wanted), wanted.extents[i]));
+      throw ShapeError(
+          fmt::format("a tensor of the shape {} has {} positions along axis {}, but {} in a tensor's type "
+                      "has {}",
+                      sinter::to_string(shape), shape[i], i, to_string(wanted), wanted.extents[i]));
 }
 
 void fix_extents(jit::Export& kernel, std::span<runtime::TensorImpl* const> leaves,

@@ -90,7 +90,8 @@ nb::object moved(const nb::object& self, const nb::object& target, nb::object dt
   return nb::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
 }
 
-/// The elements in the widest dtype of their category, on the CPU; uint64 stays, because int64 does not have its values.
+/// The elements in the widest dtype of their category, on the CPU; uint64 stays, because int64 does not have its
+/// values.
 TensorRef wide(const Operand& x) {
   constexpr DType widest[] = {DType::Bool, DType::Int64, DType::Float64, DType::Complex128};
   return without_gil([&] {

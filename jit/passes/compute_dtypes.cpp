@@ -82,8 +82,8 @@ class ComputeDtypeLowering {
   Operand operand(const Node& n) const { return graph_.operands(n)[0]; }
 
   /// The value of an operand for a result of this dtype: floats are computed from unrounded floats; other results, such
-  /// as those of comparisons, use the value rounded to its dtype. A uint64 converts to floats itself: in int64, its upper
-  /// half is negative.
+  /// as those of comparisons, use the value rounded to its dtype. A uint64 converts to floats itself: in int64, its
+  /// upper half is negative.
   Operand seen(Operand o, DType result) {
     if (graph_[o].dtype == DType::UInt64 && category(result) == Category::Float) return stored(o);
     const bool rounds = category(graph_[o].dtype) == Category::Float && category(result) == Category::Float;

@@ -212,8 +212,9 @@ TEST_P(ExportOpsTest, ComputesWhatTheLibraryComputes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, ExportOpsTest,
-                         ::testing::Values(DType::Bool, DType::UInt8, DType::Int8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Int32, DType::Int64,
-                                           DType::Float16, DType::BFloat16, DType::Float32, DType::Float64),
+                         ::testing::Values(DType::Bool, DType::UInt8, DType::Int8, DType::UInt16, DType::UInt32,
+                                           DType::UInt64, DType::Int32, DType::Int64, DType::Float16, DType::BFloat16,
+                                           DType::Float32, DType::Float64),
                          [](const auto& of) { return std::string(name(of.param)); });
 
 }  // namespace

@@ -22,9 +22,9 @@ using Floats = sn::Tensor<float>;
 using Ints = sn::Tensor<std::int64_t>;
 using Random = std::mt19937_64;
 
-constexpr sn::DType all_dtypes[] = {sn::DType::Bool,    sn::DType::UInt8,    sn::DType::Int8,    sn::DType::UInt16,
-                                    sn::DType::Int16,   sn::DType::UInt32,   sn::DType::Int32,   sn::DType::UInt64,
-                                    sn::DType::Int64,   sn::DType::Float16,  sn::DType::BFloat16, sn::DType::Float32,
+constexpr sn::DType all_dtypes[] = {sn::DType::Bool,   sn::DType::UInt8,   sn::DType::Int8,     sn::DType::UInt16,
+                                    sn::DType::Int16,  sn::DType::UInt32,  sn::DType::Int32,    sn::DType::UInt64,
+                                    sn::DType::Int64,  sn::DType::Float16, sn::DType::BFloat16, sn::DType::Float32,
                                     sn::DType::Float64};
 constexpr sn::DType index_dtypes[] = {sn::DType::Int64, sn::DType::Int32,  sn::DType::Int16, sn::DType::Int8,
                                       sn::DType::UInt8, sn::DType::UInt16, sn::DType::UInt32};

@@ -66,7 +66,8 @@ void expect_sums(const AnyTensor& x, const Numbers& numbers, int axis) {
         whole_sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
         whole_product *= static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
         const auto wrapped = [&](std::uint64_t word) {
-          return dtype == DType::UInt64 ? static_cast<Number>(word) : static_cast<Number>(static_cast<std::int64_t>(word));
+          return dtype == DType::UInt64 ? static_cast<Number>(word)
+                                        : static_cast<Number>(static_cast<std::int64_t>(word));
         };
         right = got == wrapped(whole_sum) && got_product == wrapped(whole_product);
       } else {

@@ -89,8 +89,9 @@ TYPED_TEST(Unsigned, SumsProductsAndBitsWrap) {
     std::uint64_t sum = 0;
     for (const TypeParam v : a) sum += v;
     EXPECT_EQ(static_cast<std::uint64_t>(x.sum().item()), sum);
-    EXPECT_EQ(sn::Tensor<TypeParam>(x(sn::range(10, 3, -1))).to_vector(),
-              std::vector<TypeParam>(std::make_reverse_iterator(a.begin() + 11), std::make_reverse_iterator(a.begin() + 4)));
+    EXPECT_EQ(
+        sn::Tensor<TypeParam>(x(sn::range(10, 3, -1))).to_vector(),
+        std::vector<TypeParam>(std::make_reverse_iterator(a.begin() + 11), std::make_reverse_iterator(a.begin() + 4)));
   }
 }
 

@@ -13,9 +13,8 @@ constexpr DType all[] = {DType::Bool,     DType::UInt8,   DType::Int8,    DType:
 
 TEST(DType, NamesAndSizes) {
   static_assert(std::size(all) == sinter::dtype_count);
-  const char* names[] = {"bool",     "uint8",   "int8",    "uint16",    "int16",
-                         "uint32",   "int32",   "uint64",  "int64",     "float16",
-                         "bfloat16", "float32", "float64", "complex64", "complex128"};
+  const char* names[] = {"bool",  "uint8",   "int8",     "uint16",  "int16",   "uint32",    "int32",     "uint64",
+                         "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
   const char* cuda[] = {"bool",
                         "unsigned char",
                         "signed char",
@@ -85,10 +84,14 @@ TEST(DType, PromotionIsALattice) {
     }
   // Neither holds the other.
   static_assert(promote(DType::UInt8, DType::Int8) == DType::Int16);
-  static_assert(promote(DType::UInt16, DType::Int8) == DType::Int32 && promote(DType::UInt16, DType::Int16) == DType::Int32);
-  static_assert(promote(DType::UInt32, DType::Int16) == DType::Int64 && promote(DType::UInt32, DType::Int32) == DType::Int64);
-  static_assert(promote(DType::UInt16, DType::Int32) == DType::Int32 && promote(DType::UInt32, DType::Int64) == DType::Int64);
-  static_assert(promote(DType::UInt64, DType::UInt8) == DType::UInt64 && promote(DType::UInt64, DType::Int8) == DType::UInt64);
+  static_assert(promote(DType::UInt16, DType::Int8) == DType::Int32 &&
+                promote(DType::UInt16, DType::Int16) == DType::Int32);
+  static_assert(promote(DType::UInt32, DType::Int16) == DType::Int64 &&
+                promote(DType::UInt32, DType::Int32) == DType::Int64);
+  static_assert(promote(DType::UInt16, DType::Int32) == DType::Int32 &&
+                promote(DType::UInt32, DType::Int64) == DType::Int64);
+  static_assert(promote(DType::UInt64, DType::UInt8) == DType::UInt64 &&
+                promote(DType::UInt64, DType::Int8) == DType::UInt64);
   static_assert(promote(DType::Float16, DType::BFloat16) == DType::Float32);
   static_assert(promote(DType::Complex64, DType::Float64) == DType::Complex128);
   static_assert(promote(DType::Float16, DType::Complex64) == DType::Complex64);

@@ -30,7 +30,8 @@ SINTER_INLINE Stored<To> converted(Stored<From> x) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != 0;
   } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
-    constexpr To highest = static_cast<To>(std::is_unsigned_v<To> ? -1 : static_cast<std::make_unsigned_t<To>>(-1) >> 1);
+    constexpr To highest =
+        static_cast<To>(std::is_unsigned_v<To> ? -1 : static_cast<std::make_unsigned_t<To>>(-1) >> 1);
     constexpr To lowest = std::is_unsigned_v<To> ? To{0} : -highest - 1;
     constexpr From limit = static_cast<From>(highest / 2 + 1) * 2;  // 2^31, 2^63 or 2^64
     if (!(x >= static_cast<From>(lowest))) return x < static_cast<From>(lowest) ? lowest : To{0};
@@ -65,18 +66,18 @@ constexpr LoopForms cast_between() {
 }
 
 // In the order of the dtypes.
-#define SINTER_FROM(T)                                                                                          \
-  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),                     \
-      cast_between<std::uint16_t, T>(), cast_between<std::int16_t, T>(), cast_between<std::uint32_t, T>(),      \
-      cast_between<std::int32_t, T>(), cast_between<std::uint64_t, T>(), cast_between<std::int64_t, T>(),       \
+#define SINTER_FROM(T)                                                                                     \
+  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),                \
+      cast_between<std::uint16_t, T>(), cast_between<std::int16_t, T>(), cast_between<std::uint32_t, T>(), \
+      cast_between<std::int32_t, T>(), cast_between<std::uint64_t, T>(), cast_between<std::int64_t, T>(),  \
       cast_between<Half, T>(), cast_between<BFloat16, T>(), cast_between<float, T>(), cast_between<double, T>()
 
 }  // namespace
 
 constinit const LoopForms cast_loops[cast_count] = {
-    SINTER_FROM(bool),          SINTER_FROM(std::uint8_t), SINTER_FROM(std::int8_t),   SINTER_FROM(std::uint16_t),
-    SINTER_FROM(std::int16_t),  SINTER_FROM(std::uint32_t), SINTER_FROM(std::int32_t), SINTER_FROM(std::uint64_t),
-    SINTER_FROM(std::int64_t),  SINTER_FROM(Half),         SINTER_FROM(BFloat16),      SINTER_FROM(float),
+    SINTER_FROM(bool),         SINTER_FROM(std::uint8_t),  SINTER_FROM(std::int8_t),  SINTER_FROM(std::uint16_t),
+    SINTER_FROM(std::int16_t), SINTER_FROM(std::uint32_t), SINTER_FROM(std::int32_t), SINTER_FROM(std::uint64_t),
+    SINTER_FROM(std::int64_t), SINTER_FROM(Half),          SINTER_FROM(BFloat16),     SINTER_FROM(float),
     SINTER_FROM(double)};
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

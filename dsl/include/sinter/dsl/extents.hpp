@@ -214,7 +214,7 @@ struct Transposed<Extents<Rows, Columns>> {
   using type = Extents<Columns, Rows>;
 };
 
-#define SINTER_DIFFERENT_SHAPES                                                                                     \
+#define SINTER_DIFFERENT_SHAPES                                                                                       \
   "the operands' shapes do not go together: extents of one axis are equal or 1, and matmul takes as many columns on " \
   "the left as rows on the right"
 #define SINTER_OTHER_EXTENTS "the value has other extents than the tensor's type"
