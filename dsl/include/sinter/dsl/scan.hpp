@@ -16,7 +16,7 @@ struct Accumulated {
   using type = T;
 };
 template <element T>
-  requires(category(dtype_of<T>) <= Category::Int && dtype_of<T> != DType::UInt64)
+  requires(category(dtype_of<T>) <= Category::Int)
 struct Accumulated<T> {
   using type = std::int64_t;
 };
