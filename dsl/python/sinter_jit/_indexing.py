@@ -102,6 +102,9 @@ class _Index:
         self.places = others[:first] + list(range(len(own))) + others[first:]
         extents = own + self.view.shape[len(self.indices):]
         self.shape = [extents[axis] for axis in self.places]
+        if 0 in self.shape and 0 not in own:  # nothing is read, so nothing else checks the indices
+            for index, extent in zip(self.indices, self.view.shape):
+                _check_range(index, extent)
 
     @property
     def is_in_order(self):
@@ -118,6 +121,13 @@ def _broadcast(shapes):
                                        f"{', '.join(map(str, shapes))}")
             result[axis] = result[axis] if extent == 1 else extent
     return tuple(result)
+
+
+def _check_range(index, extent):
+    wide = index.to("int64")
+    if not ((wide >= -extent) & (wide < extent)).all().item():
+        raise _core.IndexError(f"x[i]: an index is out of range for {extent} positions; the indices are "
+                               f"{_describe(index)}")
 
 
 def _has_tensors(items):
