@@ -1,4 +1,5 @@
 // Extents in the types of tensors: what follows from them at compile time, and the checks at run time.
+#include <sinter/data.hpp>
 #include <sinter/sinter.hpp>
 
 #include <type_traits>
@@ -78,6 +79,38 @@ TEST(StaticExtents, ValuesAreThoseOfOtherTensors) {
     for (auto row : x) rows += static_cast<int>(row.numel() == 7);
     EXPECT_EQ(rows, 5);
   }
+}
+
+TEST(StaticExtents, EveryFunctionTakesThem) {
+  Static<dyn, 3> x(sn::arange(6).to<float>().reshape({2, 3})), y(sn::ones({2, 3}));
+  const sn::Tensor<float, sn::Cpu> any = x;
+  const auto takes_any = [](const sn::Tensor<float>& t) { return t.numel(); };
+  EXPECT_EQ(takes_any(x), 6);
+  EXPECT_EXTENTS(sn::zeros_like(x), Extents<dyn, 3>);
+  EXPECT_EXTENTS(sn::full_like<double>(x, 2), Extents<dyn, 3>);
+  EXPECT_EXTENTS(sn::randn_like(x), Extents<dyn, 3>);
+  EXPECT_TRUE(equal(sn::Tensor(x[sn::tensor({1, 0})]), sn::Tensor(any[sn::tensor({1, 0})])));
+  EXPECT_TRUE(equal(sn::gather(x, 1, sn::tensor({{2}, {0}})), sn::gather(any, 1, sn::tensor({{2}, {0}}))));
+  EXPECT_TRUE(equal(sn::masked_select(x, x > 2), sn::masked_select(any, any > 2)));
+  EXPECT_TRUE(equal(x.cumsum(1), any.cumsum(1)));
+  EXPECT_TRUE(equal(sn::Tensor(sn::einsum("ij,kj->ik", x, y)), sn::Tensor(sn::einsum("ij,kj->ik", any, y))));
+  EXPECT_TRUE(equal(sn::Tensor(sn::let(x + 1, [](auto a) { return a * a; })), sn::Tensor((any + 1) * (any + 1))));
+  EXPECT_TRUE(equal(sn::eager(x * 2), sn::Tensor(any * 2)));
+  EXPECT_TRUE(equal(sn::Tensor(sn::Lazy(x) + y), sn::Tensor(any + 1)));
+  EXPECT_TRUE(equal(sn::stack({x, y}), sn::stack({any, sn::Tensor<float, sn::Cpu>(y)})));
+  EXPECT_EQ(sn::TensorDataset(x, y).size(), 2);
+  const auto [sum, product] = sn::evaluate(x + y, x * y);
+  EXPECT_TRUE(equal(sum, sn::Tensor(any + 1)));
+  EXPECT_TRUE(equal(product, any));
+  sn::evaluate(sn::into(x, y + 1), sn::into(y, x * 2));
+  EXPECT_TRUE(equal(x, sn::full<float>({2, 3}, 2)));
+  EXPECT_EQ(y.to_vector(), (std::vector<float>{0, 2, 4, 6, 8, 10}));
+  std::swap(x, y);
+  x.masked_fill_(x > 5, -1);
+  x.scatter_(1, sn::tensor({{0}, {0}}), sn::tensor<float>({{7}, {8}}));
+  EXPECT_EQ(x.to_vector(), (std::vector<float>{7, 2, 4, 8, -1, -1}));
+  EXPECT_EQ((sn::Tensor<sn::AnyType, sn::Cpu, Extents<dyn, 3>>(x).visit([](const auto& t) { return t.numel(); })), 6);
+  EXPECT_EQ(Static<>(x.sum()).item(), 19);
 }
 
 TEST(StaticExtents, AreWrittenTo) {

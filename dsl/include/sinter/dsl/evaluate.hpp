@@ -62,16 +62,17 @@ template <expression... E>
 
 /// A result that evaluate() writes into an existing tensor or view of the same dtype, broadcasting it to the target's
 /// shape. A number is converted, as by the in-place operations.
-template <class T, class D, class A>
+template <class T, class D, class X, class A>
   requires detail::operand<A>
-auto into(Tensor<T, D> target, A&& value) {
+auto into(Tensor<T, D, X> target, A&& value) {
   using V = detail::lifted<A>;
   if constexpr (!expression<A>) {
-    return into(target, Tensor<T, D>(detail::scalar_like(target.impl(), value)));
+    return into(Tensor<T, D>(target), Tensor<T, D>(detail::scalar_like(target.impl(), value)));
   } else {
     static_assert(detail::same_dtype<typename V::value_type, T>,
                   "the value has another dtype: convert it with cast<T>(x)");
     static_assert(detail::same_device<typename V::device_type, D>, SINTER_DIFFERENT_DEVICES);
+    static_assert(detail::fits_into<extents_of<V>, X>, SINTER_OTHER_EXTENTS);
     return detail::Into<T, D, V>{std::move(target), lift(std::forward<A>(value))};
   }
 }

@@ -89,6 +89,13 @@ constexpr bool must_be(const StaticShape& shape, const StaticShape& wanted) noex
   return true;
 }
 
+/// Whether a value with these extents may be broadcast into a tensor with others.
+template <class From, class To>
+inline constexpr bool fits_into = [] {
+  const StaticShape to = shape_of_extents<To>, both = broadcast(shape_of_extents<From>, to);
+  return both.agrees && may_be(both, to);
+}();
+
 /// Whether a leaf of a tree has extents in its type. Other trees cost one instantiation per node and no more.
 template <class Tree>
 inline constexpr bool has_extents = false;

@@ -32,8 +32,8 @@ template <class Dx, class D>
 struct DeviceLike<Dx, D> {
   using type = device_type_of<D>;
 };
-template <class T, class X, class Dx, class... D>
-using tensor_like = Tensor<std::conditional_t<std::is_void_v<T>, X, T>, typename DeviceLike<Dx, D...>::type>;
+template <class T, class X, class Dx, class Y, class... D>
+using tensor_like = Tensor<std::conditional_t<std::is_void_v<T>, X, T>, typename DeviceLike<Dx, D...>::type, Y>;
 
 /// arange's arithmetic: in integers if all three arguments are integers.
 template <class... S>
@@ -113,22 +113,22 @@ Tensor<T, device_type_of<D>> eye(std::int64_t rows, const D& device) {
 }
 
 // With the shape of another tensor, its dtype unless T is given, and its device unless one is given.
-template <class T = void, class X, class Dx, device_argument... D>
-auto empty_like(const Tensor<X, Dx>& x, const D&... device) {
-  return detail::tensor_like<T, X, Dx, D...>(
+template <class T = void, class X, class Dx, class Y, device_argument... D>
+auto empty_like(const Tensor<X, Dx, Y>& x, const D&... device) {
+  return detail::tensor_like<T, X, Dx, Y, D...>(
       runtime::empty(x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...)));
 }
-template <class T = void, class X, class Dx, detail::number S, device_argument... D>
-auto full_like(const Tensor<X, Dx>& x, S value, const D&... device) {
-  return detail::tensor_like<T, X, Dx, D...>(
+template <class T = void, class X, class Dx, class Y, detail::number S, device_argument... D>
+auto full_like(const Tensor<X, Dx, Y>& x, S value, const D&... device) {
+  return detail::tensor_like<T, X, Dx, Y, D...>(
       detail::full(x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...), value));
 }
-template <class T = void, class X, class Dx, device_argument... D>
-auto zeros_like(const Tensor<X, Dx>& x, const D&... device) {
+template <class T = void, class X, class Dx, class Y, device_argument... D>
+auto zeros_like(const Tensor<X, Dx, Y>& x, const D&... device) {
   return full_like<T>(x, false, device...);
 }
-template <class T = void, class X, class Dx, device_argument... D>
-auto ones_like(const Tensor<X, Dx>& x, const D&... device) {
+template <class T = void, class X, class Dx, class Y, device_argument... D>
+auto ones_like(const Tensor<X, Dx, Y>& x, const D&... device) {
   return full_like<T>(x, true, device...);
 }
 

@@ -17,13 +17,6 @@ inline constexpr bool may_become =
   "x[mask] is a new tensor, and writing to it is lost: write to x with x.masked_fill_(mask, value), or with x.assign(" \
   "where(mask, x + y, x))"
 
-/// Whether a value with these extents may be broadcast into a tensor with others.
-template <class From, class To>
-inline constexpr bool fits_into = [] {
-  const StaticShape to = shape_of_extents<To>, both = broadcast(shape_of_extents<From>, to);
-  return both.agrees && may_be(both, to);
-}();
-
 /// In-place operations. They throw ShapeError, DeviceError and DTypeError before anything is written.
 template <class Self>
 class InPlace {

@@ -74,7 +74,7 @@ auto load(const Tensor<T, D, X>& x, O&& offset) {
   } else {
     using Result = Expression<T, Joint, Load<T, typename Offset::tree>, 1 + Offset::leaf_count, Offset::scalar_count,
                               Offset::byte_count + load_bytes>;
-    LeafExpression<T, D> array = x.leaf();
+    LeafExpression<T, D, X> array = x.leaf();
     return Result(FromOperands{}, array, offset);
   }
 }

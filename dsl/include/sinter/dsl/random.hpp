@@ -135,21 +135,21 @@ Tensor<T, device_type_of<D>> randint(std::int64_t low, std::int64_t high, const 
 }
 
 // With the shape of another tensor, its dtype unless T is given, and its device unless one is given.
-template <class T = void, class X, class Dx, device_argument... D>
-auto rand_like(const Tensor<X, Dx>& x, const D&... device) {
-  return detail::tensor_like<T, X, Dx, D...>(detail::random(detail::Distribution::Uniform, x.shape(),
-                                                            detail::dtype_like<T>(x.impl()),
-                                                            detail::device_like(x.impl(), device...)));
+template <class T = void, class X, class Dx, class Y, device_argument... D>
+auto rand_like(const Tensor<X, Dx, Y>& x, const D&... device) {
+  return detail::tensor_like<T, X, Dx, Y, D...>(detail::random(detail::Distribution::Uniform, x.shape(),
+                                                               detail::dtype_like<T>(x.impl()),
+                                                               detail::device_like(x.impl(), device...)));
 }
-template <class T = void, class X, class Dx, device_argument... D>
-auto randn_like(const Tensor<X, Dx>& x, const D&... device) {
-  return detail::tensor_like<T, X, Dx, D...>(detail::random(detail::Distribution::Normal, x.shape(),
-                                                            detail::dtype_like<T>(x.impl()),
-                                                            detail::device_like(x.impl(), device...)));
+template <class T = void, class X, class Dx, class Y, device_argument... D>
+auto randn_like(const Tensor<X, Dx, Y>& x, const D&... device) {
+  return detail::tensor_like<T, X, Dx, Y, D...>(detail::random(detail::Distribution::Normal, x.shape(),
+                                                               detail::dtype_like<T>(x.impl()),
+                                                               detail::device_like(x.impl(), device...)));
 }
-template <class T = void, class X, class Dx, device_argument... D>
-auto randint_like(const Tensor<X, Dx>& x, std::int64_t low, std::int64_t high, const D&... device) {
-  return detail::tensor_like<T, X, Dx, D...>(detail::random_integers(
+template <class T = void, class X, class Dx, class Y, device_argument... D>
+auto randint_like(const Tensor<X, Dx, Y>& x, std::int64_t low, std::int64_t high, const D&... device) {
+  return detail::tensor_like<T, X, Dx, Y, D...>(detail::random_integers(
       low, high, x.shape(), detail::dtype_like<T>(x.impl()), detail::device_like(x.impl(), device...)));
 }
 

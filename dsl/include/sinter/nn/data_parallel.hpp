@@ -160,8 +160,8 @@ class DataParallel : public Module<DataParallel<Net>> {
       results.push_back(result_at(i, rows, parts));
     return mesh_.size() == 1 ? results[0] : detail::joined(results, mesh_.device(0));
   }
-  template <class T, class D, class... Rest>
-  std::int64_t rows_of(const Tensor<T, D>& batch, const Rest&... rest) const {
+  template <class T, class D, class X, class... Rest>
+  std::int64_t rows_of(const Tensor<T, D, X>& batch, const Rest&... rest) const {
     if (batch.shape().empty()) detail::throw_no_rows(detail::node_of(*this), batch.impl());
     (check_rows(batch.shape()[0], rest), ...);
     return batch.shape()[0];
