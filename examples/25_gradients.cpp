@@ -1,4 +1,5 @@
 // Gradients and training.
+#include <iomanip>
 #include <iostream>
 #include <sinter/nn.hpp>
 #include <sinter/optim.hpp>
@@ -37,7 +38,7 @@ int main() {
   for (int epoch = 0; epoch < 20; ++epoch) {
     auto error = sn::matmul(features, weight) + bias - labels;
     auto mse = optimizer.step(error.square().mean());  // forward and backward pass together, then the update
-    if (epoch % 5 == 4) std::cout << "epoch " << epoch + 1 << ", loss " << mse.item() << "\n";
+    if (epoch % 5 == 4) std::cout << "epoch " << epoch + 1 << ", loss " << std::setprecision(3) << mse.item() << "\n";
   }
   std::cout << weight << " " << bias << "\n";
   // [/linear regression]
