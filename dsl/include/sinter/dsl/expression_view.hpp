@@ -4,6 +4,7 @@
 // comes from: gradients flow through it.
 #pragma once
 #include <sinter/dsl/bind.hpp>
+#include <sinter/dsl/extents.hpp>
 
 namespace sinter::inline v1::detail {
 
