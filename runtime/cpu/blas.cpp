@@ -22,6 +22,7 @@
 #include "../fork.hpp"
 #include "../gate.hpp"
 #include "../log.hpp"
+#include "../package_folders.hpp"
 #include "../symbol.hpp"
 #include "../text.hpp"
 
@@ -30,16 +31,27 @@ namespace {
 
 std::vector<std::string> candidates() {
   if (std::string named = environment("SINTER_OPENBLAS"); !named.empty()) return {std::move(named)};
-  return {"libopenblas.so.0", "libopenblas.so"};
+  std::vector<std::string> all;
+  for (const std::string& packages : package_folders())
+    if (std::string wheel = packages + "/scipy_openblas32/lib/libscipy_openblas.so"; ::access(wheel.c_str(), F_OK) == 0)
+      all.push_back(std::move(wheel));
+  all.insert(all.end(), {"libopenblas.so.0", "libopenblas.so"});
+  return all;
+}
+
+/// A function of OpenBLAS; those of the wheel scipy-openblas32 have a prefix.
+template <class F>
+bool find_function(void* library, const char* name, F& function) {
+  return find_symbol(library, name, function) || find_symbol(library, fmt::format("scipy_{}", name).c_str(), function);
 }
 
 bool resolve(void* library, Blas& table) {
-  return find_symbol(library, "cblas_sgemm", table.cblas_sgemm) &&
-         find_symbol(library, "cblas_dgemm", table.cblas_dgemm) &&
-         find_symbol(library, "cblas_cgemm", table.cblas_cgemm) &&
-         find_symbol(library, "cblas_zgemm", table.cblas_zgemm) &&
-         find_symbol(library, "cblas_sgemv", table.cblas_sgemv) &&
-         find_symbol(library, "cblas_dgemv", table.cblas_dgemv);
+  return find_function(library, "cblas_sgemm", table.cblas_sgemm) &&
+         find_function(library, "cblas_dgemm", table.cblas_dgemm) &&
+         find_function(library, "cblas_cgemm", table.cblas_cgemm) &&
+         find_function(library, "cblas_zgemm", table.cblas_zgemm) &&
+         find_function(library, "cblas_sgemv", table.cblas_sgemv) &&
+         find_function(library, "cblas_dgemv", table.cblas_dgemv);
 }
 
 VectorUnits vector_units() noexcept {
@@ -59,7 +71,7 @@ constexpr std::string_view cores_with_small_kernels[] = {"SkylakeX", "Cooperlake
 /// Sets the members that depend on the processor that OpenBLAS detects.
 void look_at_core(void* library, Blas& table) {
   const char* (*name)() = nullptr;
-  if (!find_symbol(library, "openblas_get_corename", name)) return;
+  if (!find_function(library, "openblas_get_corename", name)) return;
   const std::string_view core = name();
   if (std::ranges::find(cores_with_small_kernels, core) != std::end(cores_with_small_kernels)) table.unpacked = 1e6;
   if (const std::string advice = core_advice(core, vector_units()); !advice.empty()) notice(advice);
@@ -177,10 +189,10 @@ Blas open_blas() {
     throw DeviceError("OpenBLAS, which multiplies matrices on the CPU, was found but cannot be loaded." + problems +
                       "\nThe loader's reason is above. Set SINTER_OPENBLAS to another file, or reinstall it (Debian: "
                       "apt install --reinstall libopenblas0)");
-  throw DeviceError(
-      "OpenBLAS, which multiplies matrices on the CPU, was not found." + problems +
-      "\nInstall it (Debian: apt install libopenblas0), or set SINTER_OPENBLAS to its file; it must have the C "
-      "interface with 32-bit integers");
+  throw DeviceError("OpenBLAS, which multiplies matrices on the CPU, was not found." + problems +
+                    "\nInstall it (Debian: apt install libopenblas0; Python: pip install scipy-openblas32), or set "
+                    "SINTER_OPENBLAS to its file; it must have the C "
+                    "interface with 32-bit integers");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../environment.hpp"
+#include "../package_folders.hpp"
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -38,6 +39,7 @@ std::vector<std::string> toolkit_folders() {
                                      std::string("/usr/local/cuda-*"), std::string("/opt/cuda")})
     if (!toolkit.empty())
       for (const char* lib : {"/lib64", "/lib", "/targets/*/lib"}) all.push_back(toolkit + lib);
+  for (const std::string& packages : package_folders()) all.push_back(packages + "/nvidia/*/lib");
   for (const std::string& prefix :
        {environment("VIRTUAL_ENV", "/lib"), environment("CONDA_PREFIX", "/lib"), environment("HOME", "/.local/lib"),
         std::string("/usr/local/lib"), std::string("/usr/lib")})

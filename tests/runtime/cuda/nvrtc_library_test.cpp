@@ -9,6 +9,7 @@
 #include <optional>
 
 #include <runtime/cuda/nvrtc_library.hpp>
+#include <runtime/package_folders.hpp>
 #include <sinter/runtime/error.hpp>
 
 namespace {
@@ -64,14 +65,18 @@ TEST(NvrtcLibrary, LooksInToolkitsAndWheels) {
   const std::string toolkit = folder.file("cuda/lib64/libnvrtc.so.12");
   const std::string older = folder.file("cuda/lib64/libnvrtc.so.11.2");
   folder.file("cuda/lib64/libnvrtc-builtins.so.12.4");
+  const std::string packages = folder.file("packages/nvidia/cu13/lib/libnvrtc.so.13");
   const Variable a("VIRTUAL_ENV", folder.path / "venv"), b("CUDA_HOME", folder.path / "cuda");
+  sinter::runtime::set_package_folders({folder.path / "packages", folder.path / "none"});
   const auto all = nvrtc_candidates();
+  sinter::runtime::set_package_folders({});
   const auto at = [&](const std::string& file) { return std::ranges::find(all, file) - all.begin(); };
   EXPECT_THAT(all, AllOf(Contains(wheel13), Contains(wheel12), Contains(toolkit), Contains(older)));
   EXPECT_LT(at("libnvrtc.so.13"), at("libnvrtc.so.12"));
   EXPECT_LT(at("libnvrtc.so"), at(toolkit));
   EXPECT_LT(at(toolkit), at(older));
-  EXPECT_LT(at(older), at(wheel13));
+  EXPECT_LT(at(older), at(packages));
+  EXPECT_LT(at(packages), at(wheel13));
   EXPECT_THAT(all, ::testing::Each(::testing::Not(HasSubstr("builtins"))));
 }
 

@@ -1,0 +1,31 @@
+#include "package_folders.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace sinter::inline v1::runtime {
+namespace {
+
+struct Folders {
+  std::mutex mutex;
+  std::vector<std::string> all;
+};
+/// Never destroyed: kernels may be compiled at the end of the process.
+Folders& folders() {
+  static Folders& f = *new Folders;
+  return f;
+}
+
+}  // namespace
+
+void set_package_folders(std::vector<std::string> all) {
+  const std::lock_guard lock(folders().mutex);
+  folders().all = std::move(all);
+}
+
+std::vector<std::string> package_folders() {
+  const std::lock_guard lock(folders().mutex);
+  return folders().all;
+}
+
+}  // namespace sinter::inline v1::runtime
