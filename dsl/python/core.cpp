@@ -4,6 +4,9 @@
 #include <sinter/runtime/device.hpp>
 #include "convert.hpp"
 
+#include <dsl/tool/command_line.hpp>
+#include <runtime/package_folders.hpp>
+
 namespace sinter::python {
 namespace {
 
@@ -42,6 +45,22 @@ void add_devices(nb::module_& m) {
       "Frees all compiled kernels and plans in memory; the disk cache stays.");
 }
 
+/// Where this interpreter's packages are, some of which contain libraries that Sinter opens.
+std::vector<std::string> folders_of_packages() {
+  std::vector<std::string> folders;
+  for (const nb::handle folder : nb::list(nb::module_::import_("sys").attr("path")))
+    if (nb::isinstance<nb::str>(folder))
+      if (std::string path = string_from(folder); path.ends_with("-packages")) folders.push_back(std::move(path));
+  return folders;
+}
+
+/// Runs the tool with these arguments, bytes objects, of which the first is the program's name.
+int run_tool(const nb::list& arguments) {
+  std::vector<const char*> texts;
+  for (const nb::handle argument : arguments) texts.push_back(nb::cast<nb::bytes>(argument).c_str());
+  return without_gil([&] { return tool::main(texts); });
+}
+
 }  // namespace
 }  // namespace sinter::python
 
@@ -59,4 +78,6 @@ NB_MODULE(_core, m) {
   add_files(m);
   add_streams(m);
   add_optimizers(m);
+  m.def("_tool", run_tool);
+  sinter::runtime::set_package_folders(folders_of_packages());
 }

@@ -135,15 +135,17 @@ Parsed parse_arguments(const Command& command, std::span<const char* const> argu
   return out;
 }
 
-std::string usage() {
-  std::string text = "usage: sinter COMMAND [OPTION...]\n\nTensor expressions, each fused into one kernel.\n\n";
+std::string usage(std::string_view program) {
+  std::string text =
+      fmt::format("usage: {} COMMAND [OPTION...]\n\nTensor expressions, each fused into one kernel.\n\n", program);
   for (const Command& c : commands()) text += fmt::format("  {:<9} {}\n", c.name, c.summary);
-  return text + "\n`sinter COMMAND --help` shows the options of a command, `sinter --version` the version.\n";
+  return text +
+         fmt::format("\n`{0} COMMAND --help` shows the options of a command, `{0} --version` the version.\n", program);
 }
 
-std::string usage(const Command& c) {
-  std::string text = fmt::format("usage: sinter {}{}{} [OPTION...]\n\n{}\n\n", c.name, c.operands.empty() ? "" : " ",
-                                 c.operands, c.text);
+std::string usage(std::string_view program, const Command& c) {
+  std::string text = fmt::format("usage: {} {}{}{} [OPTION...]\n\n{}\n\n", program, c.name,
+                                 c.operands.empty() ? "" : " ", c.operands, fmt::format(fmt::runtime(c.text), program));
   for (const Option& o : c.options) text += option_line(o);
   return text + option_line(help_option());
 }
@@ -151,9 +153,11 @@ std::string usage(const Command& c) {
 namespace {
 
 int run(std::span<const char* const> arguments) {
-  if (arguments.size() < 2) throw UsageError("a command is missing\n\n" + usage());
+  std::string_view program = arguments.empty() ? "sinter" : arguments[0];
+  program.remove_prefix(program.rfind('/') + 1);
+  if (arguments.size() < 2) throw UsageError("a command is missing\n\n" + usage(program));
   const std::string_view name = arguments[1];
-  if (name == "--help" || name == "-h") return fmt::print("{}", usage()), 0;
+  if (name == "--help" || name == "-h") return fmt::print("{}", usage(program)), 0;
   if (name == "--version") return fmt::print("sinter {}\n", SINTER_VERSION), 0;
   std::vector<std::string_view> names;
   for (const Command& c : commands()) names.push_back(c.name);
@@ -162,10 +166,10 @@ int run(std::span<const char* const> arguments) {
     throw UsageError(fmt::format("there is no command {}{}", quote(name), detail::did_you_mean(name, names)));
   try {
     const Parsed given = parse_arguments(*found, arguments.subspan(2));
-    if (given.has("--help")) return fmt::print("{}", usage(*found)), 0;
+    if (given.has("--help")) return fmt::print("{}", usage(program, *found)), 0;
     return found->run(given);
   } catch (const UsageError& e) {
-    throw UsageError(fmt::format("{}\n`sinter {} --help` shows its options", e.what(), name));
+    throw UsageError(fmt::format("{}\n`{} {} --help` shows its options", e.what(), program, name));
   }
 }
 

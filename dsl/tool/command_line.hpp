@@ -44,7 +44,7 @@ struct Command {
   std::string_view name;
   std::string_view operands;  // "EXPRESSION", "ACTION [FILE]"
   std::string_view summary;   // one line for the list of commands
-  std::string_view text;      // additional text for --help
+  std::string_view text;      // additional text for --help, with {} for the program's name
   std::vector<Option> options;
   int (*run)(const Parsed& given);  // returns the exit status
 };
@@ -53,11 +53,11 @@ std::span<const Command> commands();
 /// Parses what follows the command's name. Throws UsageError.
 Parsed parse_arguments(const Command& command, std::span<const char* const> arguments);
 
-std::string usage();
-std::string usage(const Command& command);
+std::string usage(std::string_view program);
+std::string usage(std::string_view program, const Command& command);
 
-/// Runs `sinter` with these arguments (the first one is the program) and returns its exit status: 0, 1 after an
-/// error, 2 for an invalid command line. Messages go to stderr.
+/// Runs `sinter` with these arguments and returns its exit status: 0, 1 after an error, 2 for an invalid command line.
+/// The first argument is the program, whose name messages contain. Messages go to stderr.
 int main(std::span<const char* const> arguments);
 
 }  // namespace sinter::tool
