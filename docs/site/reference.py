@@ -1,0 +1,341 @@
+"""Writes the pages of the C++ and Python reference, as Markdown.
+
+C++ comes from the public headers (headers.py), Python from the type hints and the docstrings. A public header that is
+on no page and not listed as internal is an error, so the reference stays complete.
+"""
+import ast
+import pathlib
+import re
+
+import headers
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+INCLUDES = [ROOT / layer / "include/sinter" for layer in ("runtime", "jit", "dsl")]
+
+# (file, title, what it is about, headers). A header's name in brackets is followed by classes of `detail` to show.
+PAGES = [
+    ("tensors", "Tensors", "Creating tensors, their properties, views, elements and dtypes. See also [Tensors](../docs/tensors.md).",
+     ["dsl/tensor.hpp", "dsl/factory.hpp", "dsl/literal.hpp", "dsl/random.hpp", "dsl/view.hpp[Views]", "dsl/indexing.hpp",
+      "dsl/indexing_methods.hpp[IndexingMethods]", "dsl/in_place.hpp[InPlace]", "dsl/scatter.hpp[Scatters]", "dsl/mask.hpp",
+      "dsl/accessor.hpp", "dsl/extents.hpp", "dsl/print.hpp", "runtime/dtype.hpp", "runtime/half.hpp", "runtime/shape.hpp"]),
+    ("expressions", "Expressions", "What operations return, and evaluating it. See also the [guide](../docs/guide.md).",
+     ["dsl/expression.hpp", "dsl/evaluate.hpp", "dsl/function.hpp", "dsl/let.hpp", "dsl/lazy.hpp", "dsl/constants.hpp", "prepare.hpp"]),
+    ("operations", "Operations", "The elementwise operations are in a table, with their formulas: [Operations](../docs/ops.md). Each of its lines "
+     "`name(a, b)` is a function `sn::name(a, b)` and a method `a.name(b)` of tensors and expressions. The operators are C++'s, `%` included. Here are the functions that are no lines of the table.",
+     ["dsl/methods.hpp[OperationMethods,Methods]", "dsl/functions.hpp", "dsl/join.hpp", "dsl/matmul.hpp", "dsl/einsum.hpp"]),
+    ("reductions", "Reductions, sorts and scans", "The reductions are in a table, with their derivatives: [Reductions](../docs/ops.md#reductions). Each of its lines "
+     "is a function `sn::name(a, axes)` and a method `a.name(axes)`. Here are the functions that are no lines of the table.",
+     ["dsl/reduce.hpp", "dsl/reduction_methods.hpp[Axes,KeepDim,Reduces1,Reduces2,ShapePreserving1]", "dsl/normalize.hpp", "dsl/sort.hpp",
+      "dsl/order_methods.hpp[OrderMethods]", "dsl/scan.hpp", "dsl/values_and_indices.hpp", "dsl/axis.hpp[Index]"]),
+    ("gradients", "Gradients", "See also [Gradients and training](../docs/gradients.md).", ["dsl/grad.hpp"]),
+    ("nn", "Networks: nn", "`#include <sinter/nn.hpp>`. See also [Networks](../docs/nn.md).",
+     ["nn/module.hpp", "nn/members.hpp", "nn/sequential.hpp", "nn/linear.hpp", "nn/embedding.hpp", "nn/activation.hpp", "nn/norm.hpp",
+      "nn/dropout.hpp", "nn/flatten.hpp", "nn/functional.hpp", "nn/data_parallel.hpp", "dsl/loss.hpp"]),
+    ("optim", "Optimizers: optim", "`#include <sinter/optim.hpp>`. See also [Training](../docs/gradients.md#training).",
+     ["optim/optimizer.hpp", "optim/sgd.hpp", "optim/adam.hpp", "optim/rmsprop.hpp", "optim/schedule.hpp", "optim/ema.hpp"]),
+    ("data", "Data and files", "Datasets and loaders (`#include <sinter/data.hpp>`), files, and memory of other libraries.",
+     ["data/dataset.hpp", "data/sample.hpp", "data/data_loader.hpp", "data/idx.hpp", "dsl/files.hpp", "dsl/npz.hpp", "dsl/safetensors.hpp", "dsl/state_dict.hpp",
+      "dsl/from_blob.hpp", "dsl/dlpack.hpp"]),
+    ("text", "Expressions as text", "See also [Expressions as text](../docs/text.md).", ["dsl/parse.hpp"]),
+    ("export", "Export", "See also [Kernels for embedding](../docs/export.md).", ["dsl/export.hpp", "jit/export.hpp"]),
+    ("inspection", "Inspection", "See also [Counters, histories and a timeline](../docs/observing.md). `sn::explain(e)` and the functions like it take any expression: see [Expressions](expressions.md).",
+     ["jit/stats.hpp", "jit/cache.hpp", "runtime/memory.hpp"]),
+    ("devices", "Devices and meshes", "See also [Tensors on a mesh](../docs/mesh.md) and [Communication](../docs/devices.md).",
+     ["runtime/device.hpp", "runtime/stream.hpp", "dsl/sharded.hpp", "runtime/mesh.hpp", "runtime/precision.hpp"]),
+    ("errors", "Exceptions", "See also [Errors](../docs/errors.md).", ["runtime/error.hpp"]),
+]
+# Installed because the others include them; not for users.
+INTERNAL = """
+    data.hpp data/prefetch.hpp dsl/apply.hpp dsl/array.hpp dsl/bind.hpp dsl/device_rules.hpp dsl/dlpack_abi.hpp dsl/expression_view.hpp dsl/file_name.hpp
+    dsl/history.hpp dsl/npy.hpp dsl/operand_info.hpp dsl/operators.hpp dsl/rows.hpp dsl/tree.hpp dsl/value.hpp jit/dtype_rule.hpp jit/evaluate.hpp jit/grad.hpp jit/graph.hpp
+    jit/inspect.hpp jit/lazy.hpp jit/mesh.hpp jit/ops.hpp jit/prepare.hpp jit/program.hpp jit/recorded.hpp jit/scan.hpp jit/scatter.hpp jit/select.hpp
+    jit/sort.hpp nn.hpp nn/parameter.hpp optim.hpp runtime/backend.hpp runtime/buffer.hpp runtime/communicator.hpp runtime/fault.hpp runtime/float_environment.hpp runtime/matrix_product.hpp
+    runtime/order.hpp runtime/shards.hpp runtime/stream_impl.hpp runtime/tensor_impl.hpp runtime/transfer.hpp sinter.hpp""".split()
+HIDDEN = {"detail", "adl", "jit", "runtime"}
+
+
+def found_headers():
+    return {str(path.relative_to(folder)): path for folder in INCLUDES for path in sorted(folder.rglob("*.hpp"))}
+
+
+def prose(doc):
+    """A comment as Markdown: what is indented is code, and nothing but backticks and links is markup."""
+    blocks, code = [], False
+    for line in doc.splitlines():
+        is_code = line.startswith("  ") and (code or not blocks or not blocks[-1].startswith("- "))
+        if is_code and not code:
+            blocks.append("```cpp")
+        if not is_code and code:
+            blocks.append("```")
+        code = is_code
+        blocks.append(line[2:] if is_code else "".join(
+            part if i % 2 else re.sub(r"([*_<>\\\[\]$~#|^{}@])", r"\\\1", part) for i, part in enumerate(re.split(r"(`[^`]*`)", line))))
+    text = "\n".join(blocks + ["```"] * code)
+    return re.sub(r"(?m)^(\d+)\. ", r"\1\\. ", text)
+
+
+def is_shown(entity):
+    text = entity.text
+    return not (
+        not entity.is_public
+        or "Sinter's own" in entity.doc
+        or re.fullmatch(r"(template\s*<.*>\s*)?(class|struct|enum class) \w+(\s*:\s*[\w:]+)?", text, re.DOTALL) and not entity.kind  # declared only
+        or re.search(r"[\w>]::~?(?:operator|\w+)\S*\s*\(", re.sub(r"\([^()]*\)", "()", text).split("(")[0] + "(") and not text.startswith(("friend", "std::"))
+        and re.search(rf"::{re.escape(entity.name)}\s*\(", text) and not entity.kind  # defined outside of its class
+        or entity.name.startswith("~") or entity.name.startswith("SINTER_")
+        or re.search(r"=\s*delete$", text)
+        or re.search(rf"{re.escape(entity.name)}\((const )?{re.escape(entity.name)}(<[^()]*>)?&&?\)|operator=\((const )?\w+&&?( \w+)?\)", text) and not entity.doc
+        or re.search(r"\)\s*->\s*\w+<", text) and entity.name[0].isupper()  # deduction guides
+        or entity.name in ("impl", "ref", "leaf", "node") and not entity.doc
+    )
+
+
+class Classes:
+    """The classes of all headers, for function objects: `inline constexpr detail::Max max{}` is called as max(x)."""
+
+    def __init__(self, parsed):
+        self.by_name = {}
+        for _, entities in parsed.values():
+            for entity in entities:
+                if entity.kind in ("class", "struct"):
+                    self.by_name.setdefault(entity.name, entity)
+
+    def calls(self, entity):
+        found = re.search(r"constexpr detail::(\w+)(?:<.*>)? \w+$", re.sub(r"(\{|=).*$", "", entity.text, flags=re.DOTALL).strip())
+        if not found or found.group(1) not in self.by_name:
+            return []
+        operators = [m for m in self.by_name[found.group(1)].members if m.name == "operator()" and m.is_public]
+        return [m.text.replace("operator()", entity.name) for m in operators]
+
+
+def code(text):
+    return f"```cpp\n{text}\n```\n"
+
+
+def described(entity, classes):
+    """The declaration and what is said about it."""
+    if re.match(r"inline constexpr (class|struct)", entity.text) and entity.kind:
+        return ""
+    calls = classes.calls(entity) if not entity.kind else []
+    text = "\n".join(calls) if calls else entity.text + (";" if not entity.text.endswith("}") else "")
+    return code(text) + (f"\n{prose(entity.doc)}\n" if entity.doc else "")
+
+
+def members_of(entity, classes):
+    """The public members, those without a comment beside those before them."""
+    shown, texts, doc = [m for m in entity.members if is_shown(m)], [], ""
+    out = []
+
+    def flush():
+        if texts:
+            out.append(code("\n".join(texts)) + (f"\n{prose(doc)}\n" if doc else ""))
+        texts.clear()
+
+    previous = None
+    for member in shown:
+        joins = previous is not None and not member.doc and member.name == previous.name  # an overload
+        if not joins and (member.doc or doc):
+            flush()
+            doc = ""
+        doc = member.doc or doc
+        texts.append(member.text + ("" if member.text.endswith("}") else ";"))
+        previous = member
+        if member.kind in ("class", "struct"):
+            flush()
+            doc = ""
+            out += members_of(member, classes)
+    flush()
+    return out
+
+
+def sections(path, details, summary, entities, classes):
+    """A section for each name of a header."""
+    out, names = [], {}
+    for entity in entities:
+        scopes = set(entity.namespace.split("::")) & HIDDEN
+        if (scopes - {"detail"} or "detail" in scopes and entity.name not in details) or not is_shown(entity):
+            continue
+        names.setdefault((entity.namespace, entity.name), []).append(entity)
+    for (namespace, name), group in names.items():
+        prefix = namespace.removeprefix("sinter").removeprefix("::")
+        prefix = "" if prefix == "detail" else prefix
+        full = f"{prefix}::{name}" if prefix else name
+        out.append(f"```{{index}} single: {full}\n```\n\n### {full.replace('_', chr(92) + '_').replace('<', chr(92) + '<').replace('*', chr(92) + '*')}\n")
+        for entity in group:
+            out.append(described(entity, classes))
+            out += members_of(entity, classes)
+    if not out:
+        return ""
+    title = summary.split("\n\n")[0].replace("\n", " ")
+    return f"## {path}\n\n{prose(title)}\n\n" + "\n".join(out)
+
+
+def cpp_pages():
+    """{file name: text}"""
+    found = found_headers()
+    parsed = {name: headers.read(path) for name, path in found.items()}
+    classes, used, pages = Classes(parsed), set(INTERNAL), {}
+    for file, title, about, names in PAGES:
+        out = [f"# {title}\n\n{about}\n"]
+        for name in names:
+            path, _, details = name.rstrip("]").partition("[")
+            used.add(path)
+            text = sections(path, set(details.split(",")), *parsed[path], classes)
+            if not text:
+                raise SystemExit(f"docs/site/reference.py: {path} declares nothing that the page {file} could show")
+            out.append(text)
+        pages[f"{file}.md"] = "\n".join(out)
+    if missing := set(found) - used:
+        raise SystemExit(f"docs/site/reference.py: add to PAGES or INTERNAL: {' '.join(sorted(missing))}")
+    if gone := used - set(found):
+        raise SystemExit(f"docs/site/reference.py names headers that do not exist: {' '.join(sorted(gone))}")
+    return pages
+
+
+# ---- Python
+
+PACKAGE = ROOT / "dsl/python/sinter_jit"
+STRINGS = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
+
+
+def joined(strings):
+    return "".join(ast.literal_eval(s) for s in re.findall(r'"(?:[^"\\]|\\.)*"', strings))
+
+
+def native_docs():
+    """{name: what the tables of operations and the bindings say about it}"""
+    docs = {}
+    for path in sorted((ROOT / "dsl/python").glob("*.cpp")):
+        text = path.read_text(encoding="utf-8")
+        classes = []  # where the bindings of each class begin
+        for found in re.finditer(r'nb::class_<[^;{]*?>\s*\w*\(\s*m,\s*"(\w+)"', text):
+            classes.append((found.start(), found.group(1)))
+            if about := re.match(r"(?:,\s*nb::\w+\([^;]*?\)+)?,\s*" + STRINGS + r"\)", text[found.end():]):
+                docs.setdefault(found.group(1), joined(about.group(1)))
+        classes += [(found.start(), found.group(1).capitalize()) for found in re.finditer(r"\b(operand|tensor)\s*\.def", text)]
+        classes += [(found.start(), "") for found in re.finditer(r"\bm\.def", text)]
+        classes.sort()
+        for found in re.finditer(r'\.def\w*\(\s*"(\w+)"', text):
+            end = found.end()
+            depth = 1
+            while depth:
+                if text[end] == '"':
+                    end = headers.end_of_literal(text, end)
+                    continue
+                depth += (text[end] in "([{") - (text[end] in ")]}")
+                end += 1
+            if last := re.search(r",\s*" + STRINGS + r"$", text[found.end():end - 1].rstrip()):
+                owner = next((name for start, name in reversed(classes) if start <= found.start()), "")
+                docs.setdefault(f"{owner}.{found.group(1)}" if owner else found.group(1), joined(last.group(1)))
+    for path in sorted((ROOT / "dsl/text").glob("*.cpp")):
+        for found in re.finditer(r'\{"(\w+)",\s*' + STRINGS + r",\s*" + STRINGS + ",", path.read_text(encoding="utf-8")):
+            docs.setdefault(found.group(1), joined(found.group(3)))
+    for path in (ROOT / "jit/ops/ops.def", ROOT / "jit/ops/reductions.def"):
+        for found in re.finditer(r'^SINTER_\w+\((\w+), .*, "((?:[^"\\]|\\.)*)"\)$', path.read_text(encoding="utf-8"), re.MULTILINE):
+            docs[found.group(1)] = found.group(2)
+    for path in sorted((ROOT / "dsl/text").glob("*.cpp")):
+        for table in re.finditer(r"FunctionAlias all\[\] = (.*?);", path.read_text(encoding="utf-8"), re.DOTALL):
+            for alias, name in re.findall(r'\{"(\w+)",\s*"(\w+)"', table.group(1)):
+                docs.setdefault(alias, f"The same as `{name}`")
+    return docs
+
+
+def sentence(text):
+    return text if not text or text.endswith((".", ":", "```")) else text + "."
+
+
+def typed(node):
+    """A type hint or arguments, with the names that users see."""
+    text = ast.unparse(node)
+    for private, public in (("_DTypeOf", "dtype"), ("_DeviceOf", "device"), ("_bool", "bool"), ("_complex", "complex")):
+        text = re.sub(rf"\b{private}\b", public, text)
+    return text
+
+
+def signature(node, name=None):
+    returns = f" -> {typed(node.returns)}" if node.returns and not name else ""
+    return f"{name or node.name}({typed(node.args)}){returns}"
+
+
+def python_prose(text):
+    return prose(re.sub(r"(?m)^    ", "  ", text))
+
+
+SPECIAL = ("__init__", "__call__", "__enter__", "__getitem__", "__setitem__")
+
+
+def documented(names, docs, leave_out=()):
+    """Sections of functions, overloads together, and of classes with their members, without those of some lines."""
+    out = []
+    for name, nodes in names.items():
+        out.append(f"```{{index}} single: sinter_jit.{name}\n```\n\n### {name.replace('_', chr(92) + '_')}\n")
+        node = nodes[0]
+        if isinstance(node, ast.ClassDef):
+            bases = f"({', '.join(ast.unparse(b) for b in node.bases)})" if node.bases else ""
+            out.append(f"```python\nclass {name}{bases}\n```\n")
+            doc = ast.get_docstring(node) or docs.get(name, "")
+            out.append(python_prose(sentence(doc)) + "\n")
+            lines = []
+            for member in node.body:
+                if isinstance(member, ast.AnnAssign) and not member.target.id.startswith("_"):
+                    lines.append((typed(member), ""))
+                if not isinstance(member, ast.FunctionDef) or member.name.startswith("_") and member.name not in SPECIAL or member.lineno in leave_out:
+                    continue
+                is_property = any(ast.unparse(d) == "property" for d in member.decorator_list)
+                if is_property and member.returns:
+                    text = f"{member.name}: {typed(member.returns)}"
+                else:
+                    text = signature(member, name if member.name == "__init__" else None)
+                doc = ast.get_docstring(member) or ("" if member.name == "__init__" else docs.get(f"{name}.{member.name}", ""))
+                if (text, doc) not in lines:
+                    lines.append((text, doc))
+            if lines:
+                out.append("```python\n" + "\n".join(text + (f"  # {doc.splitlines()[0]}" if doc else "") for text, doc in lines) + "\n```\n")
+        else:
+            out.append("```python\n" + "\n".join(signature(n) for n in nodes) + "\n```\n")
+            doc = ast.get_docstring(node) or docs.get(name, "")
+            out.append(python_prose(sentence(doc)) + "\n")
+    return "\n".join(out)
+
+
+
+def public_names(path, of=None):
+    """{name: its definitions} of a module's public functions and classes, in order."""
+    names = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_") and (of is None or node.name in of):
+            names.setdefault(node.name, []).append(node)
+    return names
+
+
+def python_pages():
+    docs = native_docs()
+    names = public_names(PACKAGE / "__init__.pyi")
+    operations = {}
+    core = {}
+    text = (PACKAGE / "__init__.pyi").read_text(encoding="utf-8")
+    start = text.index("# operations: functions")
+    end = text.index("# end", start)
+    first, last = text[:start].count("\n"), text[:end].count("\n")
+    for name, nodes in names.items():
+        (operations if first < nodes[0].lineno <= last else core)[name] = nodes
+    start = text[:text.index("# operations: methods")].count("\n")
+    methods = range(start, text[:text.index("# end", text.index("# operations: methods"))].count("\n") + 2)
+    classes = {n: v for n, v in core.items() if isinstance(v[0], ast.ClassDef) and n not in ("Operand", "Tensor", "Expression", "dtype", "device") and not n.endswith("Error") and n != "Error"}
+    tensors = {n: core[n] for n in ("Operand", "Tensor", "Expression", "dtype", "device")}
+    functions = {n: v for n, v in core.items() if isinstance(v[0], ast.FunctionDef)}
+    head = "See also [From Python](../docs/python.md).\n"
+    arguments = ("Arguments named `_Value` are tensors, expressions, NumPy's arrays or numbers; `_Axes` are an axis, several or `None`; "
+                 "`_DType` and `_Device` include their names as strings.\n")
+    return {
+        "tensors.md": f"# Tensors and expressions\n\n{head}\n{arguments}\n" + "The [operations](operations.md) are methods too.\n\n" + documented(tensors, docs, methods),
+        "functions.md": f"# Functions\n\n{head}\n{arguments}\n## Tensors, evaluation, files, devices\n\n" + documented(functions, docs)
+                        + "\n## Streams, meshes, generators, several results\n\n" + documented(classes, docs),
+        "operations.md": "# Operations\n\nThe same names are methods of tensors and expressions. Formulas and derivatives are in the "
+                         f"[tables of operations](../docs/ops.md).\n\n{arguments}\n" + documented(operations, docs),
+        "nn.md": "# Networks: nn\n\n" + documented(public_names(PACKAGE / "nn.py"), {}),
+        "optim.md": "# Optimizers: optim\n\nSee also [Training](../docs/gradients.md#training).\n\n"
+                    + documented(public_names(PACKAGE / "optim.pyi"), docs),
+        "data.md": "# Batches: data\n\n" + documented(public_names(PACKAGE / "data.py"), {}),
+        "errors.md": f"# Exceptions\n\n{head}\n" + documented({n: v for n, v in core.items() if n.endswith("Error")}, docs),
+    }
