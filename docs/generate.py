@@ -10,6 +10,8 @@
 each up to the next <!-- end -->.
 """
 import difflib
+import functools
+import os
 import pathlib
 import re
 import sys
@@ -149,12 +151,61 @@ def undocumented_variables():
            [f"docs/environment.md names {name}, which nothing reads" for name in sorted(named - read)]
 
 
+def code_of_other_libraries_users():
+    """Code in the last columns of docs/coming-from.md that is not in the programs that the page names."""
+    programs = {language: re.sub(r"\s+", " ", (ROOT / path).read_text(encoding="utf-8"))
+                for language, path in [("C++", "examples/31_coming_from.cpp"), ("Python", "examples/python/coming_from.py")]}
+    program = None
+    for line in (ROOT / "docs/coming-from.md").read_text(encoding="utf-8").splitlines():
+        if heading := re.match(r"\|.*\| (Sinter.*) \|$", line):
+            program = programs["Python" if "Python" in heading.group(1) or "CuPy" in line else "C++"]
+        elif line.startswith("| `"):
+            for code in re.findall(r"`([^`]+)`", line.split(" | ")[-1]):
+                if re.sub(r"\s+", " ", code) not in program:
+                    yield f"docs/coming-from.md: `{code}` is in no program that is run"
+
+
+def without_code(text):
+    return re.sub(r"^(```+|~~~+).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(path):
+    """The anchors that GitHub gives the headings of a page."""
+    found = set()
+    for heading in re.findall(r"^#+ +(.+?) *#*$", without_code(path.read_text(encoding="utf-8")), re.MULTILINE):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        number, candidate = 0, slug
+        while candidate in found:
+            number += 1
+            candidate = f"{slug}-{number}"
+        found.add(candidate)
+    return found | set(re.findall(r"<a (?:id|name)=\"([^\"]+)\"", path.read_text(encoding="utf-8")))
+
+
 def broken_links():
-    for path in pages():
-        prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
-            if not (path.parent / target).exists():
+    """Relative links in any page of the repository whose file or heading does not exist."""
+    of = functools.cache(anchors)
+    for path in every_page():
+        prose = re.sub(r"``.*?``|`[^`]*`", "", without_code(path.read_text(encoding="utf-8")))
+        links = re.findall(r"\]\(\s*([^)\s]+)", prose) + re.findall(r"^\[[^\]]+\]: +(\S+)", prose, re.MULTILINE) \
+            + re.findall(r"<(?:a href|img src|source srcset)=\"([^\"]+)\"", prose)
+        for link in links:
+            if re.match(r"[a-z]+:", link):
+                continue
+            target, _, anchor = link.partition("#")
+            file = (path.parent / target).resolve() if target else path
+            if not file.exists() or ROOT not in [file, *file.parents]:
                 yield f"{path.relative_to(ROOT)} links to {target}, which does not exist"
+            elif anchor and file.suffix == ".md" and anchor not in of(file):
+                yield f"{path.relative_to(ROOT)} links to {link}, but {file.relative_to(ROOT)} has no such heading"
+
+
+def every_page():
+    """All Markdown of the repository, but not of build folders."""
+    for folder, inside, names in os.walk(ROOT):
+        inside[:] = sorted(name for name in inside if not re.match(r"build|\.git$|node_modules|gpu-check", name))
+        yield from (pathlib.Path(folder, name) for name in sorted(names) if name.endswith(".md"))
 
 
 def pages():
@@ -163,7 +214,7 @@ def pages():
 
 def main():
     check = sys.argv[1:] == ["--check"]
-    problems = undocumented_variables() + list(broken_links())
+    problems = undocumented_variables() + list(broken_links()) + list(code_of_other_libraries_users())
     for path in pages():
         text = path.read_text(encoding="utf-8")
         current = filled(text)

@@ -4,6 +4,7 @@
 Pages keep their places in the repository, so that their relative links stay right. A linked file that is no page, such
 as an example, becomes a page that shows it; a linked folder becomes a list of its files.
 """
+import json
 import pathlib
 import posixpath
 import re
@@ -16,7 +17,7 @@ import reference
 ROOT = reference.ROOT
 SITE = pathlib.Path(__file__).resolve().parent
 LANGUAGES = {".c": "c", ".cpp": "cpp", ".hpp": "cpp", ".cuh": "cpp", ".def": "cpp", ".cmake": "cmake", ".py": "python", ".pyi": "python", ".sh": "sh", ".json": "json",
-             ".ipynb": "json", ".toml": "toml", ".yml": "yaml"}
+             ".toml": "toml", ".yml": "yaml"}
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 
 
@@ -25,10 +26,26 @@ def tracked():
     return sorted(listed.stdout.splitlines())
 
 
+def of_notebook(path):
+    """A notebook as Markdown, with the outputs stored in it."""
+    out = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            out.append(source)
+            continue
+        out.append(f"```python\n{source}\n```")
+        if printed := "".join(line for output in cell["outputs"] for line in output["text"]).strip("\n"):
+            out.append(f"```text\n{printed}\n```")
+    return "\n\n".join(out) + "\n"
+
+
 def page_of(target):
     """The page that shows a file or a folder of the repository."""
     if target == "README.md":
         return "index.md"
+    if target.endswith(".ipynb"):
+        return target.removesuffix(".ipynb") + ".md"
     return target if target.endswith(".md") else f"source/{target}.md"
 
 
@@ -71,6 +88,9 @@ def main(folder):
     texts = {}
     for name in sorted(pages):
         texts[page_of(name)] = with_links((ROOT / name).read_text(encoding="utf-8"), posixpath.dirname(name), wanted)
+    for name in files:
+        if name.endswith(".ipynb"):
+            texts[page_of(name)] = with_links(of_notebook(ROOT / name), posixpath.dirname(name), wanted)
     texts["index.md"] += "\n" + (SITE / "contents.md").read_text(encoding="utf-8")
     while missing := {name for name in wanted if page_of(name) not in texts}:
         for name in missing:

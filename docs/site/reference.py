@@ -84,6 +84,7 @@ def is_shown(entity):
         and re.search(rf"::{re.escape(entity.name)}\s*\(", text) and not entity.kind  # defined outside of its class
         or entity.name.startswith("~") or entity.name.startswith("SINTER_")
         or re.search(r"=\s*delete$", text)
+        or re.search(r"explicit \w+\((runtime|jit)::\w+Ref \w+\)", text)
         or re.search(rf"{re.escape(entity.name)}\((const )?{re.escape(entity.name)}(<[^()]*>)?&&?\)|operator=\((const )?\w+&&?( \w+)?\)", text) and not entity.doc
         or re.search(r"\)\s*->\s*\w+<", text) and entity.name[0].isupper()  # deduction guides
         or entity.name in ("impl", "ref", "leaf", "node") and not entity.doc
@@ -167,7 +168,7 @@ def sections(path, details, summary, entities, classes):
     if not out:
         return ""
     title = summary.split("\n\n")[0].replace("\n", " ")
-    return f"## {path}\n\n{prose(title)}\n\n" + "\n".join(out)
+    return f"## sinter/{path}\n\n{prose(title)}\n\n" + "\n".join(out)
 
 
 def cpp_pages():
