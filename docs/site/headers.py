@@ -175,7 +175,7 @@ def parse(text, at=0, namespace="", is_public=True, in_class=False):
                     entity.text = declared.strip() + " " + text[body:past]
                 else:
                     entity.members, past = parse(text, body + 1, namespace, entity.kind == "struct", True)
-                else:  # bases in `detail` are not for users
+                    # Bases in `detail` are not for users.
                     entity.text = re.sub(r"\s*:\s*(public )?detail::.*$", "", entity.text, flags=re.DOTALL)
                 past = text.index(";", past) + 1
             if not re.match(r"static_assert|friend (class|struct)\b|friend [\w:<>, ]+;?$", declared):

@@ -25,8 +25,8 @@ PAGES = [
      ["dsl/methods.hpp[OperationMethods,Methods]", "dsl/functions.hpp", "dsl/join.hpp", "dsl/matmul.hpp", "dsl/einsum.hpp"]),
     ("reductions", "Reductions, sorts and scans", "The reductions are in a table, with their derivatives: [Reductions](../docs/ops.md#reductions). Each of its lines "
      "is a function `sn::name(a, axes)` and a method `a.name(axes)`. Here are the functions that are no lines of the table.",
-     ["dsl/reduce.hpp", "dsl/reduction_methods.hpp[Axes,KeepDim,Reduces1,Reduces2,ShapePreserving1]", "dsl/normalize.hpp", "dsl/sort.hpp",
-      "dsl/order_methods.hpp[OrderMethods]", "dsl/scan.hpp", "dsl/values_and_indices.hpp", "dsl/axis.hpp[Index]"]),
+     ["dsl/reduce.hpp", "dsl/reduction_methods.hpp[ReductionMethods]", "dsl/normalize.hpp", "dsl/sort.hpp",
+      "dsl/order_methods.hpp[OrderMethods]", "dsl/scan.hpp", "dsl/values_and_indices.hpp", "dsl/axis.hpp[Index,KeepDim,Axes]"]),
     ("gradients", "Gradients", "See also [Gradients and training](../docs/gradients.md).", ["dsl/grad.hpp"]),
     ("nn", "Networks: nn", "`#include <sinter/nn.hpp>`. See also [Networks](../docs/nn.md).",
      ["nn/module.hpp", "nn/members.hpp", "nn/sequential.hpp", "nn/linear.hpp", "nn/embedding.hpp", "nn/activation.hpp", "nn/norm.hpp",
@@ -95,18 +95,21 @@ class Classes:
     """The classes of all headers, for function objects: `inline constexpr detail::Max max{}` is called as max(x)."""
 
     def __init__(self, parsed):
-        self.by_name = {}
+        self.by_name, self.aliases = {}, {}
         for _, entities in parsed.values():
             for entity in entities:
                 if entity.kind in ("class", "struct"):
                     self.by_name.setdefault(entity.name, entity)
+                elif alias := re.match(r"using (\w+) = (\w+)<", entity.text):
+                    self.aliases[alias.group(1)] = alias.group(2)
 
     def calls(self, entity):
         found = re.search(r"constexpr detail::(\w+)(?:<.*>)? \w+$", re.sub(r"(\{|=).*$", "", entity.text, flags=re.DOTALL).strip())
-        if not found or found.group(1) not in self.by_name:
+        name = found and self.aliases.get(found.group(1), found.group(1))
+        if name not in self.by_name:
             return []
-        operators = [m for m in self.by_name[found.group(1)].members if m.name == "operator()" and m.is_public]
-        return [m.text.replace("operator()", entity.name) for m in operators]
+        operators = [m for m in self.by_name[name].members if m.name == "operator()" and m.is_public]
+        return [re.sub(r"\)\s*const$", ")", m.text.replace("operator()", entity.name)) + ";" for m in operators]
 
 
 def code(text):
@@ -255,7 +258,8 @@ def typed(node):
 
 def signature(node, name=None):
     returns = f" -> {typed(node.returns)}" if node.returns and not name else ""
-    return f"{name or node.name}({typed(node.args)}){returns}"
+    arguments = re.sub(r"^self(, (/, )?|$)", "", re.sub(r"(?<=[\w\])'])=(?=[\w'\"(\[-])", " = ", typed(node.args)))
+    return f"{name or node.name}({arguments}){returns}"
 
 
 def python_prose(text):
@@ -291,7 +295,7 @@ def documented(names, docs, leave_out=()):
                 if (text, doc) not in lines:
                     lines.append((text, doc))
             if lines:
-                out.append("```python\n" + "\n".join(text + (f"  # {doc.splitlines()[0]}" if doc else "") for text, doc in lines) + "\n```\n")
+                out.append("```python\n" + "\n".join(text + (f"\n    # {doc.splitlines()[0]}" if doc else "") for text, doc in lines) + "\n```\n")
         else:
             out.append("```python\n" + "\n".join(signature(n) for n in nodes) + "\n```\n")
             doc = ast.get_docstring(node) or docs.get(name, "")
@@ -329,14 +333,14 @@ def python_pages():
     arguments = ("Arguments named `_Value` are tensors, expressions, NumPy's arrays or numbers; `_Axes` are an axis, several or `None`; "
                  "`_DType` and `_Device` include their names as strings.\n")
     return {
-        "tensors.md": f"# Tensors and expressions\n\n{head}\n{arguments}\n" + "The [operations](operations.md) are methods too.\n\n" + documented(tensors, docs, methods),
-        "functions.md": f"# Functions\n\n{head}\n{arguments}\n## Tensors, evaluation, files, devices\n\n" + documented(functions, docs)
+        "tensors.md": f"# Tensors and expressions in Python\n\n{head}\n{arguments}\n" + "The [operations](operations.md) are methods too.\n\n" + documented(tensors, docs, methods),
+        "functions.md": f"# Functions of Python\n\n{head}\n{arguments}\n## Tensors, evaluation, files, devices\n\n" + documented(functions, docs)
                         + "\n## Streams, meshes, generators, several results\n\n" + documented(classes, docs),
-        "operations.md": "# Operations\n\nThe same names are methods of tensors and expressions. Formulas and derivatives are in the "
+        "operations.md": "# Operations in Python\n\nThe same names are methods of tensors and expressions. Formulas and derivatives are in the "
                          f"[tables of operations](../docs/ops.md).\n\n{arguments}\n" + documented(operations, docs),
-        "nn.md": "# Networks: nn\n\n" + documented(public_names(PACKAGE / "nn.py"), {}),
-        "optim.md": "# Optimizers: optim\n\nSee also [Training](../docs/gradients.md#training).\n\n"
+        "nn.md": "# Networks in Python: nn\n\n" + documented(public_names(PACKAGE / "nn.py"), {}),
+        "optim.md": "# Optimizers in Python: optim\n\nSee also [Training](../docs/gradients.md#training).\n\n"
                     + documented(public_names(PACKAGE / "optim.pyi"), docs),
-        "data.md": "# Batches: data\n\n" + documented(public_names(PACKAGE / "data.py"), {}),
-        "errors.md": f"# Exceptions\n\n{head}\n" + documented({n: v for n, v in core.items() if n.endswith("Error")}, docs),
+        "data.md": "# Batches in Python: data\n\n" + documented(public_names(PACKAGE / "data.py"), {}),
+        "errors.md": f"# Exceptions of Python\n\n{head}\n" + documented({n: v for n, v in core.items() if n.endswith("Error")}, docs),
     }
