@@ -4,6 +4,7 @@
 Pages keep their places in the repository, so that their relative links stay right. A linked file that is no page, such
 as an example, becomes a page that shows it; a linked folder becomes a list of its files.
 """
+
 import json
 import pathlib
 import posixpath
@@ -12,17 +13,36 @@ import shutil
 import subprocess
 import sys
 
-import reference
+import cpp_reference
+import python_reference
 
-ROOT = reference.ROOT
+ROOT = cpp_reference.ROOT
 SITE = pathlib.Path(__file__).resolve().parent
-LANGUAGES = {".c": "c", ".cpp": "cpp", ".hpp": "cpp", ".cuh": "cpp", ".def": "cpp", ".cmake": "cmake", ".py": "python", ".pyi": "python", ".sh": "sh", ".json": "json",
-             ".toml": "toml", ".yml": "yaml"}
+LANGUAGES = {
+    ".c": "c",
+    ".cpp": "cpp",
+    ".hpp": "cpp",
+    ".cuh": "cpp",
+    ".def": "cpp",
+    ".cmake": "cmake",
+    ".py": "python",
+    ".pyi": "python",
+    ".sh": "sh",
+    ".json": "json",
+    ".toml": "toml",
+    ".yml": "yaml",
+}
 LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
 
 
 def tracked():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return sorted(listed.stdout.splitlines())
 
 
@@ -51,6 +71,7 @@ def page_of(target):
 
 def with_links(text, folder, wanted):
     """The Markdown with links to pages of the site instead of files; adds the files to `wanted`."""
+
     def replaced(found):
         opening, target, anchor, closing = found.groups()
         path = posixpath.normpath(posixpath.join(folder, target))
@@ -68,7 +89,11 @@ def shown(path, files):
     target = ROOT / path
     if target.is_dir():
         inside = [name for name in files if name.startswith(f"{path}/")]
-        return f"# {path}\n\nThe files of this folder in the repository:\n\n" + "\n".join(f"- `{name}`" for name in inside) + "\n"
+        return (
+            f"# {path}\n\nThe files of this folder in the repository:\n\n"
+            + "\n".join(f"- `{name}`" for name in inside)
+            + "\n"
+        )
     language = LANGUAGES.get(target.suffix, "text")
     text = target.read_text(encoding="utf-8").rstrip("\n")
     if language == "text" and text.startswith("#!") and "sh" in text.splitlines()[0]:
@@ -84,7 +109,11 @@ def write(path, text):
 def main(folder):
     out, files, wanted = pathlib.Path(folder), tracked(), set()
     shutil.rmtree(out, ignore_errors=True)
-    pages = {name for name in files if name.endswith(".md") and re.fullmatch(r"(docs/)?[^/]+", name) and (ROOT / name).exists()}
+    pages = {
+        name
+        for name in files
+        if name.endswith(".md") and re.fullmatch(r"(docs/)?[^/]+", name) and (ROOT / name).exists()
+    }
     texts = {}
     for name in sorted(pages):
         texts[page_of(name)] = with_links((ROOT / name).read_text(encoding="utf-8"), posixpath.dirname(name), wanted)
@@ -96,8 +125,10 @@ def main(folder):
         for name in missing:
             is_page = name.endswith(".md")  # a page elsewhere in the repository, such as bench/results/README.md
             text = (ROOT / name).read_text(encoding="utf-8") if is_page else shown(name, files)
-            texts[page_of(name)] = "---\norphan: true\n---\n\n" + (with_links(text, posixpath.dirname(name), wanted) if is_page else text)
-    for prefix, made in (("cpp", reference.cpp_pages()), ("python", reference.python_pages())):
+            texts[page_of(name)] = "---\norphan: true\n---\n\n" + (
+                with_links(text, posixpath.dirname(name), wanted) if is_page else text
+            )
+    for prefix, made in (("cpp", cpp_reference.pages()), ("python", python_reference.pages())):
         texts |= {f"{prefix}/{name}": text for name, text in made.items()}
     for name, text in texts.items():
         write(out / name, text)

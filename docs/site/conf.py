@@ -1,4 +1,5 @@
 """Sphinx's configuration, for the sources that build.py lays out."""
+
 project = "Sinter"
 author = "the Sinter contributors"
 copyright = author

@@ -4,6 +4,7 @@ Sinter's headers are written for this: one declaration after another, comments t
 the tables. Declarations in namespaces `detail` and `adl`, and private and protected members, are parsed, but only shown
 where a page names their class.
 """
+
 import dataclasses
 import re
 
@@ -14,6 +15,7 @@ KIND = re.compile(r"\s*(?:template\s*)*(?:requires\s*[\w:!&| \n]*?)?(?:inline co
 @dataclasses.dataclass
 class Entity:
     """One declaration. `text` ends where its body begins."""
+
     name: str
     text: str
     doc: str
@@ -71,17 +73,25 @@ def end_of_declaration(text, at):
         depth += (c in "([") - (c in ")]")
         if depth == 0 and c == ";":
             return (initializes or at), None, at + 1
-        if depth == 0 and c == ":" and text[at + 1] != ":" and text[at - 1] != ":" and not initializes \
-                and re.search(r"(\)|\)\s*noexcept(\(.*\))?)\s*(requires .*)?$", text[start:at], re.DOTALL):
+        if (
+            depth == 0
+            and c == ":"
+            and text[at + 1] != ":"
+            and text[at - 1] != ":"
+            and not initializes
+            and re.search(r"(\)|\)\s*noexcept(\(.*\))?)\s*(requires .*)?$", text[start:at], re.DOTALL)
+        ):
             initializes = at  # a constructor's initializers
         if depth == 0 and c == "{":
             before = text[start:at]
             if kind_of(before):
                 return at, at, None
             after = past_braces(text, at)
-            following = text[after:after + 80].lstrip()
+            following = text[after : after + 80].lstrip()
             # The body of a requires-expression, which follows an operator or the `requires` of a clause.
-            if re.search(r"\bconcept\b", before) or re.search(r"(=|&&|\|\||requires)\s+requires\s*(\([^{}]*\))?\s*$", before):
+            if re.search(r"\bconcept\b", before) or re.search(
+                r"(=|&&|\|\||requires)\s+requires\s*(\([^{}]*\))?\s*$", before
+            ):
                 at = after
                 continue
             if initializes and following[:1] in ",{":  # an initializer in braces
@@ -105,9 +115,16 @@ def name_of(text):
     while (short := re.sub(r"<[^<>]*>", "", text)) != text:
         text = short
     text = re.sub(r"\brequires\s*\(.*?\)\)*", "", text) if text.startswith("template") else text
-    if found := re.search(r"\b(?:class|struct|union|enum class|enum|concept|using|namespace)\s+(?:alignas\(.*?\)\s*)?([\w:]+)", text):
+    if found := re.search(
+        r"\b(?:class|struct|union|enum class|enum|concept|using|namespace)\s+(?:alignas\(.*?\)\s*)?([\w:]+)", text
+    ):
         return found.group(1)
-    if found := re.search(r"(~?[A-Za-z_]\w*)\s*\(", re.sub(r"\b(noexcept|explicit|decltype|requires)\s*\([^()]*(\([^()]*\))?[^()]*\)", "", text)):
+    if "=" in text.split("(")[0]:  # a variable that a call initializes
+        text = text.split("=")[0]
+    if found := re.search(
+        r"(~?[A-Za-z_]\w*)\s*\(",
+        re.sub(r"\b(noexcept|explicit|decltype|requires)\s*\([^()]*(\([^()]*\))?[^()]*\)", "", text),
+    ):
         return found.group(1)
     found = re.search(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)?(?:=.*)?$", text.strip(), re.DOTALL)
     return found.group(1) if found else text.strip()
@@ -119,8 +136,11 @@ def tidied(text):
     first = re.sub(r"^\s+", "", lines[0])
     rest = [line for line in lines[1:] if not line.lstrip().startswith("//")]
     margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
-    text = "\n".join([first] + [line[margin:].rstrip() if not line.strip().startswith("requires") else "  " + line.strip() for line in rest])
-    return re.sub(r"\s*//.*", "", text).strip()
+    text = "\n".join(
+        [first]
+        + [line[margin:].rstrip() if not line.strip().startswith("requires") else "  " + line.strip() for line in rest]
+    )
+    return re.sub(r"\s*=$", " = {}", re.sub(r"\s*//.*", "", text).strip())
 
 
 def parse(text, at=0, namespace="", is_public=True, in_class=False):
@@ -128,12 +148,12 @@ def parse(text, at=0, namespace="", is_public=True, in_class=False):
     found, doc = [], []
     while at < len(text):
         if text[at].isspace():
-            if re.match(r"\n[ \t]*\n", text[at:at + 200]):
+            if re.match(r"\n[ \t]*\n", text[at : at + 200]):
                 doc = []
             at += 1
         elif text.startswith("///", at):
             end = end_of_literal(text, at)
-            doc.append(text[at + 3:end].removeprefix(" "))
+            doc.append(text[at + 3 : end].removeprefix(" "))
             at = end
         elif text.startswith("//", at):
             at, doc = end_of_literal(text, at), []
@@ -148,7 +168,7 @@ def parse(text, at=0, namespace="", is_public=True, in_class=False):
             return found, at + 1
         elif text[at] == ";":
             at += 1
-        elif label := re.match(r"(public|private|protected):", text[at:]):
+        elif label := re.match(r"(public|private|protected)\s*:(?!:)", text[at:]):
             is_public = label.group(1) == "public"
             at += label.end()
         elif scope := re.match(r"namespace ([\w:]+(?: v1)?(?:::\w+)*)?\s*\{", text[at:]):
@@ -156,7 +176,8 @@ def parse(text, at=0, namespace="", is_public=True, in_class=False):
             inner = "::".join(part for part in (namespace, name) if part)
             entities, end = parse(text, at + scope.end(), inner)
             if doc and not HIDDEN_NAMESPACES & set(inner.split("::")):
-                found.append(Entity(name, f"namespace {name}", "\n".join(doc), namespace=namespace))
+                name = name.removeprefix("sinter::")
+                found.append(Entity(name, f"namespace {name}", "\n".join(doc), namespace=namespace or "sinter"))
             found += entities
             at, doc = end, []
         elif macro := re.match(r"SINTER_\w+\([^\n]*\)\n|SINTER_\w+\n", text[at:]):
@@ -165,7 +186,9 @@ def parse(text, at=0, namespace="", is_public=True, in_class=False):
         else:
             end, body, past = end_of_declaration(text, at)
             declared = text[at:end]
-            entity = Entity(name_of(declared), tidied(declared), "\n".join(doc), namespace=namespace, is_public=is_public)
+            entity = Entity(
+                name_of(declared), tidied(declared), "\n".join(doc), namespace=namespace, is_public=is_public
+            )
             if body is not None:
                 entity.kind = kind_of(declared)
                 bases = re.split(r"(?<!:):(?!:)", declared)[0] if entity.kind != "enum" else declared
@@ -177,6 +200,16 @@ def parse(text, at=0, namespace="", is_public=True, in_class=False):
                     entity.members, past = parse(text, body + 1, namespace, entity.kind == "struct", True)
                     # Bases in `detail` are not for users.
                     entity.text = re.sub(r"\s*:\s*(public )?detail::.*$", "", entity.text, flags=re.DOTALL)
+                    if "detail" in namespace.split("::"):
+                        entity.text = re.sub(r"(?<!:):(?!:)\s*public .*$", "", entity.text, flags=re.DOTALL).strip()
+                declared_with_it = text[past : text.index(";", past)].strip()
+                if declared_with_it and entity.kind != "enum":  # inline constexpr struct Mean {} mean;
+                    entity = Entity(
+                        declared_with_it,
+                        f"inline constexpr {entity.name} {declared_with_it}",
+                        entity.doc,
+                        namespace=namespace,
+                    )
                 past = text.index(";", past) + 1
             if not re.match(r"static_assert|friend (class|struct)\b|friend [\w:<>, ]+;?$", declared):
                 found.append(entity)
@@ -194,4 +227,4 @@ def read(path):
     text = path.read_text(encoding="utf-8")
     head = re.match(r"((?:// ?.*\n|//\n)+)", text)
     summary = re.sub(r"^// ?", "", head.group(1), flags=re.MULTILINE).strip() if head else ""
-    return summary, parse(text[head.end() if head else 0:])[0]
+    return summary, parse(text[head.end() if head else 0 :])[0]

@@ -2,6 +2,7 @@
 
 It needs no Jupyter, so that it runs wherever the other tests do. SINTER_UPDATE_GOLDEN=1 stores the outputs instead.
 """
+
 import contextlib
 import io
 import json
@@ -35,7 +36,9 @@ class Notebook(Case):
             printed = printed_by("".join(cell["source"]), scope, number)
             if update:
                 cell["execution_count"] = number
-                cell["outputs"] = [{"name": "stdout", "output_type": "stream", "text": printed.splitlines(True)}] if printed else []
+                cell["outputs"] = (
+                    [{"name": "stdout", "output_type": "stream", "text": printed.splitlines(True)}] if printed else []
+                )
             else:
                 stored = "".join(line for output in cell["outputs"] for line in output["text"])
                 self.assertEqual(printed, stored, f"cell {number} prints something else than is stored in it")
