@@ -8,6 +8,9 @@
     <!-- mesh model -->                                   what docs/mesh_model.py reckons
     <!-- machine code -->                                 kernels beside Triton's, as docs/kernel_table.py compares them
 each up to the next <!-- end -->.
+
+It also checks that every relative link in the repository's Markdown leads to a file and a heading, that the code of
+docs/coming-from.md is run, that docs/environment.md is complete, and that public headers are in the reference.
 """
 import difflib
 import functools
@@ -19,6 +22,9 @@ import textwrap
 
 import kernel_table
 import mesh_model
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "site"))
+import cpp_reference  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OPS = ROOT / "jit/ops/ops.def"
@@ -215,6 +221,8 @@ def pages():
 def main():
     check = sys.argv[1:] == ["--check"]
     problems = undocumented_variables() + list(broken_links()) + list(code_of_other_libraries_users())
+    if check:
+        cpp_reference.pages()  # ends with a message if a public header is on no page
     for path in pages():
         text = path.read_text(encoding="utf-8")
         current = filled(text)

@@ -1,6 +1,10 @@
 """The pages of the C++ reference, as Markdown, from the public headers.
 
 A public header that is on no page and not listed as internal is an error, so the reference stays complete.
+
+It does not use Doxygen: most functions are objects, `inline constexpr detail::Max max{}`, whose calls are declared in
+another class, or lines of a table, of which Doxygen sees neither; and Sphinx's C++ domain, which Breathe feeds, rejects
+declarations with the headers' requires-clauses.
 """
 
 import pathlib
