@@ -95,14 +95,15 @@ struct Job {
     done = true;
     changed.notify_all();
   }
-  void wait(std::chrono::milliseconds patience, const std::function<void()>& impatient) {
+  void wait(std::chrono::milliseconds interval, const std::function<void()>& tick) {
     std::unique_lock lock(mutex);
-    if (impatient && !changed.wait_for(lock, patience, [&] { return done; })) {
+    const auto is_done = [&] { return done; };
+    while (tick && !changed.wait_for(lock, interval, is_done)) {
       lock.unlock();
-      impatient();
+      tick();
       lock.lock();
     }
-    changed.wait(lock, [&] { return done; });
+    changed.wait(lock, is_done);
   }
 };
 
@@ -126,8 +127,8 @@ void work_off() {
 
 }  // namespace
 
-void run_on_large_stack(const std::function<void()>& work, std::chrono::milliseconds patience,
-                        const std::function<void()>& impatient) {
+void run_on_large_stack(const std::function<void()>& work, std::chrono::milliseconds interval,
+                        const std::function<void()>& tick) {
   if (on_large_stack) return work();
   // Shared: the thread may still be unlocking the job's mutex when the caller sees it done.
   const auto job = std::make_shared<Job>();
@@ -136,7 +137,7 @@ void run_on_large_stack(const std::function<void()>& work, std::chrono::millisec
     const ForkSafeLock lock(q.mutex);  // starting a thread takes locks of the C library
     if (!start(q, [job, &work] { job->run(work); })) throw_no_thread();
   }
-  job->wait(patience, impatient);
+  job->wait(interval, tick);
   if (job->error) std::rethrow_exception(std::exchange(job->error, nullptr));
 }
 

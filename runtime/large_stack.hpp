@@ -7,10 +7,10 @@
 namespace sinter::inline v1::runtime {
 
 /// Runs `work` on a thread with a stack of 16 MB and waits for it; if this already is such a thread, runs it here.
-/// Throws what `work` throws; Error if no thread can be started. `impatient`, if given, is called in this thread once
-/// the work has taken `patience`.
-void run_on_large_stack(const std::function<void()>& work, std::chrono::milliseconds patience = {},
-                        const std::function<void()>& impatient = {});
+/// Throws what `work` throws; Error if no thread can be started. `tick`, if given, is called in this thread at every
+/// `interval` until the work is done.
+void run_on_large_stack(const std::function<void()>& work, std::chrono::milliseconds interval = {},
+                        const std::function<void()>& tick = {});
 
 /// Runs `work`, which must not throw, on such a thread later. At most as many run at once as there are processors, but
 /// at least two. The end of the process waits for running work and drops what has not started. Throws Error if no

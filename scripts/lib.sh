@@ -43,13 +43,15 @@ fail_build() {
   fail "the build failed (all of its output: $1)"
 }
 
-# run_tests PRESET [CTEST OPTIONS...]: leaves build/PRESET-tests.xml for scripts/test_report.py.
+# run_tests PRESET [CTEST OPTIONS...]: leaves build/PRESET-tests.xml for scripts/test_report.py. On a terminal, tests that
+# pass take one line of progress.
 run_tests() {
-  local preset=$1
+  local preset=$1 progress=()
   shift
   say "testing ($preset)"
   use_fetched_toolkit
-  ctest --preset "$preset" -j "$jobs" --output-junit "$PWD/build/$preset-tests.xml" --test-output-size-passed 1000000 "$@"
+  [ ! -t 1 ] || progress=(--progress)
+  ctest --preset "$preset" -j "$jobs" "${progress[@]}" --output-junit "$PWD/build/$preset-tests.xml" --test-output-size-passed 1000000 "$@"
 }
 
 # Uses the CUDA toolkit that scripts/deps fetched, if the machine has none.

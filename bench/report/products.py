@@ -1,9 +1,8 @@
 """Matrix products and networks: our program at each shape, then PyTorch at the same one."""
 
-import sys
 import tempfile
 
-from . import peers, programs
+from . import peers, programs, progress
 from .rows import FEW, name_of
 from .spread import spread, without_events
 from .suite import describe, threads_of
@@ -72,21 +71,22 @@ class Products:
         executors = chosen(executors, self.deadline)
         shapes = {executor: shapes_for(executor, short, self.deadline) for executor in executors}
         left = 2 * sum(map(len, shapes.values()))
-        for executor in executors:
-            workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
-            with tempfile.TemporaryDirectory() as kernels:  # shapes share most of their kernels
-                try:
-                    for shape in shapes[executor]:
-                        found += self.block(executor, shape, workers, left, kernels)
-                        left -= 2
-                        after_each()
-                finally:
-                    for worker in workers:
-                        worker.stop()
+        with progress.Bar("products", sum(map(len, shapes.values()))) as bar:
+            for executor in executors:
+                workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
+                with tempfile.TemporaryDirectory() as kernels:  # shapes share most of their kernels
+                    try:
+                        for shape in shapes[executor]:
+                            bar.step(f"{executor}, {shape}")
+                            found += self.block(executor, shape, workers, left, kernels)
+                            left -= 2
+                            after_each()
+                    finally:
+                        for worker in workers:
+                            worker.stop()
 
     def block(self, executor, shape, workers, parts, kernels):
         """Everything for one executor and one shape, close together in time."""
-        print(f"  products: {executor}, {shape}", file=sys.stderr, flush=True)
         try:
             ours = self.ours(executor, shape, self.deadline.share(parts), kernels)
         except programs.ProgramFailed as error:

@@ -1,9 +1,8 @@
 """Operations along rows and columns, at several widths: our program, then the Python peers, compared with a copy."""
 
-import sys
 import tempfile
 
-from . import machine, peers, programs
+from . import machine, peers, programs, progress
 from .spread import spread, without_events
 from .suite import describe, threads_of
 
@@ -49,22 +48,24 @@ class Rows:
         """`elements` replaces the number that exceeds all caches."""
         found = self.result["sections"].setdefault("rows", [])
         left = 2 * len(executors) * len(columns)
-        for executor in executors:
-            workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
-            # Widths share most of their kernels.
-            with tempfile.TemporaryDirectory() as kernels:
-                try:
-                    for width in columns:
-                        found += self.block(executor, elements or elements_of(executor), width, workers, left, kernels)
-                        left -= 2
-                        after_each()
-                finally:
-                    for worker in workers:
-                        worker.stop()
+        with progress.Bar("rows", len(executors) * len(columns)) as bar:
+            for executor in executors:
+                workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
+                # Widths share most of their kernels.
+                with tempfile.TemporaryDirectory() as kernels:
+                    try:
+                        for width in columns:
+                            bar.step(f"{executor}, {width} columns")
+                            size = elements or elements_of(executor)
+                            found += self.block(executor, size, width, workers, left, kernels)
+                            left -= 2
+                            after_each()
+                    finally:
+                        for worker in workers:
+                            worker.stop()
 
     def block(self, executor, elements, columns, workers, parts, kernels):
         """Everything for one executor and one width, close together in time."""
-        print(f"  rows: {executor}, {columns} columns", file=sys.stderr, flush=True)
         try:
             ours = self.ours(executor, elements, columns, self.deadline.share(parts), kernels)
         except programs.ProgramFailed as error:

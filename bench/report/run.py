@@ -7,9 +7,8 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 
-from . import machine, page, products, programs, result, rows, suite, table
+from . import machine, page, products, programs, progress, result, rows, suite, table
 from .deadline import Deadline
 from .sections import SECTIONS
 
@@ -149,7 +148,6 @@ def before_sections(arguments, context, part):
 
 
 def along_rows(arguments, context, new, keep):
-    begin_time = time.monotonic()
     deadline = before_sections(arguments, context, "rows")
     measured = rows.Rows(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
@@ -162,11 +160,9 @@ def along_rows(arguments, context, new, keep):
             rows.check_on_virtual_gpu(context.folder)
         except programs.ProgramFailed as error:
             context.failed("rows on a virtual GPU", error)
-    say(f"rows: {time.monotonic() - begin_time:.0f} s")
 
 
 def products_and_networks(arguments, context, new, keep):
-    begin_time = time.monotonic()
     deadline = before_sections(arguments, context, "products")
     measured = products.Products(context.folder, context.settings, new, deadline, peers_wanted=not arguments.no_peers)
     executors = arguments.executors or suite.executors(new["machine"]["cores"], len(context.real_gpus))
@@ -177,19 +173,20 @@ def products_and_networks(arguments, context, new, keep):
             products.check_on_virtual_gpu(context.folder)
         except programs.ProgramFailed as error:
             context.failed("products on a virtual GPU", error)
-    say(f"products: {time.monotonic() - begin_time:.0f} s")
 
 
 def sections(arguments, context, new, keep):
-    for name in arguments.only:
-        if name in SECTIONS:
-            begin_time = time.monotonic()
+    wanted = [name for name in arguments.only if name in SECTIONS]
+    if not wanted:
+        return
+    with progress.Bar("sections", len(wanted)) as bar:
+        for name in wanted:
+            bar.step(name)
             try:
                 new["sections"][name] = SECTIONS[name](context)
             except (programs.ProgramFailed, subprocess.SubprocessError, OSError) as error:
                 context.failed(name, error)
             keep()
-            say(f"{name}: {time.monotonic() - begin_time:.0f} s")
 
 
 def say(text):

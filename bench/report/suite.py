@@ -1,8 +1,7 @@
 """The expressions, on every executor and at every size: our program, then the Python peers."""
 
-import sys
 
-from . import machine, peers, programs
+from . import machine, peers, programs, progress
 from .spread import spread, without_events
 
 SIZES = [3, 100, 1000, 10_000, 100_000, 1_000_000]
@@ -52,16 +51,18 @@ class Suite:
         executors = sorted(executors, key=lambda name: not name.startswith("cuda"))  # in case time runs out
         self.beside_gpu = executors[0].startswith("cuda")
         left = [weight(executor, n) for executor in executors for n in sizes]
-        for executor in executors:
-            workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
-            try:
-                for n in sizes:
-                    self.block(executor, n, workers, 2 * sum(left))
-                    left.pop(0)
-                    after_each()
-            finally:
-                for worker in workers:
-                    worker.stop()
+        with progress.Bar("expressions", len(left)) as bar:
+            for executor in executors:
+                workers = peers.start(executor, self.result, self.deadline, PEERS) if self.peers_wanted else []
+                try:
+                    for n in sizes:
+                        bar.step(f"{executor}, {n} elements")
+                        self.block(executor, n, workers, 2 * sum(left))
+                        left.pop(0)
+                        after_each()
+                finally:
+                    for worker in workers:
+                        worker.stop()
 
     def block(self, executor, n, workers, parts):
         """Everything for one executor and one size, close together in time; `parts` share the remaining time.
@@ -69,7 +70,6 @@ class Suite:
         The peers' share begins when ours has ended: the time that ours did not need is shared by all that follows.
         """
         part = weight(executor, n)
-        print(f"  {executor}, {n} elements", file=sys.stderr, flush=True)
         try:
             rows = self.ours(executor, n, self.deadline.share(parts, part))
         except programs.ProgramFailed as error:

@@ -6,6 +6,7 @@
 
 #include <dsl/tool/command_line.hpp>
 #include <runtime/package_folders.hpp>
+#include <runtime/progress_line.hpp>
 
 namespace sinter::python {
 namespace {
@@ -45,6 +46,9 @@ void add_devices(nb::module_& m) {
       "Frees all compiled kernels and plans in memory; the disk cache stays.");
 }
 
+/// A notebook's page shows what is written to stderr.
+bool is_notebook() { return nb::cast<nb::dict>(nb::module_::import_("sys").attr("modules")).contains("ipykernel"); }
+
 /// Where this interpreter's packages are, some of which contain libraries that Sinter opens.
 std::vector<std::string> folders_of_packages() {
   std::vector<std::string> folders;
@@ -71,6 +75,7 @@ NB_MODULE(_core, m) {
   add_errors(m);
   add_types(m);
   add_tensors(m);
+  add_gradients(m);
   add_indexed(m);
   add_devices(m);
   add_export(m);
@@ -80,4 +85,5 @@ NB_MODULE(_core, m) {
   add_optimizers(m);
   m.def("_tool", run_tool);
   sinter::runtime::set_package_folders(folders_of_packages());
+  if (is_notebook()) sinter::runtime::show_progress(sinter::runtime::ProgressLines::On);
 }

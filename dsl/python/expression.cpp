@@ -6,7 +6,6 @@
 #include <dsl/text/call.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/parse.hpp>
-#include <sinter/jit/grad.hpp>
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "convert.hpp"
@@ -119,34 +118,6 @@ nb::object evaluate(const nb::tuple& operands) {
   return nb::tuple(results);
 }
 
-/// The gradients of a value by tensors: an expression, or a tuple of them.
-nb::object grad(const Operand& value, const nb::args& tensors, const nb::object& seed, bool allow_unused) {
-  if (tensors.empty()) throw_type_error("grad takes the tensors by which the gradient is taken: grad(loss, x)");
-  std::vector<TensorRef> held;
-  std::vector<TensorImpl*> by;
-  for (const nb::handle x : tensors) {
-    if (!nb::isinstance<TensorObject>(x))
-      throw_type_error(
-          fmt::format("grad: gradients are taken with respect to tensors, but got {}; evaluate it first", describe(x)));
-    held.push_back(nb::cast<const TensorObject&>(x).tensor);
-    by.push_back(held.back().get());
-  }
-  const jit::LazyRef of = detail::node_of(value.value());
-  const TextValue seed_value = value_from("grad", seed);
-  if (!seed.is_none() && !seed_value.is_operand())
-    throw_type_error(fmt::format("grad: the argument 'seed' must be a tensor or a number, but got {}", describe(seed)));
-  const jit::LazyRef from = seed.is_none() ? jit::LazyRef() : detail::node_of(seed_value);
-  const std::vector<jit::LazyRef> found = without_gil([&] {
-    return jit::gradients(of, by, from ? jit::lazy_cast(from, of->dtype()) : from,
-                          allow_unused ? jit::UnusedInput::Zeros : jit::UnusedInput::Error);
-  });
-  nb::list results;
-  for (std::size_t i = 0; i < found.size(); ++i)
-    results.append(nb::cast(object_of(TextValue::tensor(Lazy<AnyType>(found[i]), by[i]->shape))));
-  if (results.size() == 1) return results[0];
-  return nb::tuple(results);
-}
-
 std::unique_ptr<Operand> parsed(const std::string& text, const nb::kwargs& operands) {
   std::vector<NamedOperand> named;
   for (const auto [name, operand] : operands) {
@@ -199,11 +170,6 @@ void add_expressions(nb::module_& m, nb::class_<Operand>& operand) {
   m.def(
       "evaluate", [](const nb::args& operands) { return evaluate(operands); }, nb::arg("operands"),
       "Evaluates expressions together: a Tensor, or a tuple of Tensors.");
-  m.def("grad", grad, nb::arg("value"), nb::arg("tensors"), nb::kw_only(), nb::arg("seed") = nb::none(),
-        nb::arg("allow_unused") = false,
-        "The gradients of a value of one element by tensors: an Expression for each, of its shape and dtype. A seed is "
-        "the gradient of a value of several elements. Without allow_unused, a tensor that the value does not depend on "
-        "is an error.");
   m.def("parse", parsed, nb::arg(), nb::arg("operands"), nb::sig("def parse(text: str, /, **operands) -> Expression"),
         "Parses a text as an expression: parse(\"exp(z + 2) * y\", z=z, y=y).");
   operand

@@ -33,9 +33,20 @@ Shape common_shape(Op op, std::span<const TextValue> operands) {
   return shape;
 }
 
+/// The faster operation that a power with this exponent is, for floats; Op::pow for others. PyTorch chooses the same.
+Op power_with(const TextValue& base, const TextValue& exponent) {
+  if (!base.is_tensor() || category(base.node->dtype()) != Category::Float) return Op::pow;
+  if (exponent.kind != Kind::Number || exponent.number.category == Category::Complex) return Op::pow;
+  const double p = exponent.number.value.real();
+  return p == 2 ? Op::square : p == 0.5 ? Op::sqrt : p == -0.5 ? Op::rsqrt : p == -1 ? Op::reciprocal : Op::pow;
+}
+
 }  // namespace
 
 TextValue applied(Op op, std::span<const TextValue> operands) {
+  if (op == Op::pow)
+    if (const Op faster = power_with(operands[0], operands[1]); faster != Op::pow)
+      return applied(faster, operands.first(1));
   const bool all_numbers = std::ranges::all_of(operands, [](const TextValue& v) { return v.kind == Kind::Number; });
   if (all_numbers && operands.size() <= 2)
     if (const auto number =
@@ -87,8 +98,9 @@ TextValue reduced(Op op, const Arguments& a) {
   const bool preserves_shape = info(op).reduction == Reduction::ShapePreserving;
   const bool has_correction = info(op).arity == 2;
   const std::size_t dtype = preserves_shape ? 2 : 3;
-  TextValue x = a.tensor(0);
-  if (!has_correction && a.size() > dtype && a[dtype]) x = cast_value(x, a.dtype(dtype, x.node->dtype()));
+  const bool is_cast = !has_correction && a.size() > dtype && a[dtype];
+  const auto cast_if_asked = [&](const TextValue& v) { return is_cast ? cast_value(v, a.dtype(dtype, {})) : v; };
+  const TextValue x = cast_if_asked(a.tensor(0));
   if (preserves_shape) a.required(1);
   const Axes axes = a.axes(1);
   jit::ReduceAxes reduced_axes{jit::ReduceAxes::all_axes, !preserves_shape && a.flag(has_correction ? 3 : 2)};
@@ -97,8 +109,8 @@ TextValue reduced(Op op, const Arguments& a) {
   if (needs_element(op) && x.shape.numel() == 0) check_has_elements(name(op), reduced_axes, facts);
   std::vector<jit::LazyRef> nodes{x.node};
   if (has_correction) nodes.push_back(correction_among(a));
-  return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes, reduced_axes)),
-                           preserves_shape ? x.shape : jit::reduced_shape(x.shape, reduced_axes));
+  const Shape shape = preserves_shape ? x.shape : jit::reduced_shape(x.shape, reduced_axes);
+  return cast_if_asked(TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes, reduced_axes)), shape));
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include <runtime/large_stack.hpp>
 #include <runtime/log.hpp>
+#include <runtime/progress_line.hpp>
 #include <runtime/trace/span.hpp>
 #include "../stats/stats.hpp"
 #include "disk_cache.hpp"
@@ -20,29 +21,49 @@ using runtime::TraceCategory;
 using std::chrono::milliseconds;
 
 std::atomic<milliseconds> patience{milliseconds(1000)};
+constexpr milliseconds tick(100);
 
 void report_once(const KernelKey& key) {
-  static std::atomic<bool> is_error{false};
-  if (is_error.exchange(true)) return;
+  static std::atomic<bool> is_reported{false};
+  if (is_reported.exchange(true)) return;
   const DiskCache* disk = disk_cache();
   runtime::notice(fmt::format("compiling kernel {} takes a while. {} (SINTER_QUIET=1 turns this message off)", key.name,
                               disk ? "It is stored in " + disk->folder() + " for other processes"
                                    : "It is kept only in this process: see SINTER_CACHE"));
 }
 
+/// Says what a user waits for who has waited for a second.
+class CompileProgress {
+ public:
+  explicit CompileProgress(const KernelKey& key) : key_(key) {}
+  CompileProgress(const CompileProgress&) = delete;
+  CompileProgress& operator=(const CompileProgress&) = delete;
+  ~CompileProgress() {
+    if (is_drawn_) runtime::clear_progress();
+  }
+
+  Clock::duration elapsed() const { return Clock::now() - begin_; }
+  void update() {
+    if (elapsed() < patience.load()) return;
+    report_once(key_);
+    is_drawn_ = true;
+    runtime::draw_progress(
+        fmt::format("compiling {} ({:.1f} s)", key_.name, std::chrono::duration<double>(elapsed()).count()));
+  }
+
+ private:
+  const KernelKey& key_;
+  const Clock::time_point begin_ = Clock::now();
+  bool is_drawn_ = false;
+};
+
 std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
   const runtime::TraceSpan span(TraceCategory::Compile, key.name, {{"by", 0, "compiler"}});
-  const Clock::time_point begin = Clock::now();
-  const milliseconds limit = patience.load();
-  bool is_error = false;
-  const auto report = [&] {
-    is_error = true;
-    report_once(key);
-  };
+  CompileProgress progress(key);
   std::string binary;
-  runtime::run_on_large_stack([&] { binary = device.compile({key.name, key.text}); }, limit, report);
-  const Clock::duration took = Clock::now() - begin;
-  if (!is_error && took >= limit) report_once(key);
+  runtime::run_on_large_stack([&] { binary = device.compile({key.name, key.text}); }, tick, [&] { progress.update(); });
+  const Clock::duration took = progress.elapsed();
+  progress.update();
   count_compile(took);
   if (runtime::logs(runtime::Log::Jit))
     runtime::log(runtime::Log::Jit,

@@ -15,8 +15,8 @@ struct KernelBinary {
 };
 
 /// Compiles on a thread with a large stack, counts and logs, stores the binary on disk, and writes text and binary to
-/// SINTER_DUMP_DIR. Once in a process, a wait of more than a second is explained to the user. Throws what the device's
-/// compile throws.
+/// SINTER_DUMP_DIR. A wait of more than a second is shown on a terminal and, once in a process, explained. Throws what
+/// the device's compile throws.
 KernelBinary find_or_compile(const KernelKey& key, runtime::GpuBackend& device);
 
 /// For a kernel whose binary from disk did not load: deletes the entry and compiles.

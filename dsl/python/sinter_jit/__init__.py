@@ -11,10 +11,11 @@ import builtins as _builtins
 
 from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Event, Expression, FormatError, Generator,
                     IndexError, Mesh, Operand, OutOfMemoryError, ParseError, ShapeError, Stream, Tensor, __version__,
-                    asarray, clear_cache, current_stream, default_stream, device, device_count, device_name, dtype,
-                    empty_cache, evaluate, export_kernel, from_dlpack, from_numpy, grad, jit_stats, load_npy, load_npz,
-                    load_safetensors, load_safetensors_metadata, manual_seed, memory_stats, parse, reset_peak_memory,
-                    save_npy, save_npz, save_safetensors, synchronize, tensor)
+                    asarray, checkpoint, clear_cache, current_stream, custom_vjp, default_stream, device, device_count,
+                    device_name, dtype, empty_cache, evaluate, export_kernel, from_dlpack, from_numpy, grad, jacobian,
+                    jit_stats, jvp, load_npy, load_npz, load_safetensors, load_safetensors_metadata, manual_seed,
+                    memory_stats, parse, reset_peak_memory, save_npy, save_npz, save_safetensors, synchronize, tensor,
+                    value_and_grad)
 from . import _operations, _protocols
 
 _operations.add_to(globals(), Operand, Tensor)
@@ -26,10 +27,9 @@ from . import data, nn, optim  # noqa: E402  they use the operations
 
 
 def torch_backend(graph, inputs, **options):
-    """The backend of `torch.compile(model, backend=sinter_jit.torch_backend)`. See docs/python.md."""
+    """The backend of `torch.compile(model, backend=sinter_jit.torch_backend)`. See docs/torch.md."""
     from ._torch import backend
     return backend(graph, inputs, **options)
-
 
 
 # Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter_jit import *`.

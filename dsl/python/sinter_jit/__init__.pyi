@@ -545,8 +545,11 @@ class VarAndMean(NamedTuple):
 bool: dtype
 uint8: dtype
 int8: dtype
+uint16: dtype
 int16: dtype
+uint32: dtype
 int32: dtype
+uint64: dtype
 int64: dtype
 float16: dtype
 bfloat16: dtype
@@ -569,6 +572,12 @@ def grad(value: Operand, tensor: Tensor, /, *, seed: _Value | None = None, allow
 @overload
 def grad(value: Operand, first: Tensor, second: Tensor, /, *others: Tensor, seed: _Value | None = None,
          allow_unused: _bool = False) -> tuple[Expression, ...]: ...
+def value_and_grad(value: Operand, /, *tensors: Tensor, allow_unused: _bool = False) -> tuple[Operand, ...]: ...
+def jvp(value: Operand, x: Tensor, tangent: _Value) -> Expression: ...
+def jacobian(value: Operand, x: Tensor) -> Tensor: ...
+def checkpoint(value: Operand) -> Expression: ...
+def custom_vjp(result: Operand, backward: Callable[[Expression], _Value | None | Sequence[_Value | None]],
+               *inputs: Operand) -> Expression: ...
 def parse(text: str, /, **operands: _Value) -> Expression: ...
 def export_kernel(expression: str | Operand | Sequence[Operand], /, *, name: str = "kernel",
                   args: str | dict[str, Tensor] | None = None, archs: Sequence[int] | None = None,
