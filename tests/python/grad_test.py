@@ -53,6 +53,77 @@ class Gradients(Case):
         with self.assertRaisesRegex(sn.DTypeError, "only floats and complex numbers have gradients"):
             sn.grad(x.sum(), sn.tensor([1, 2]))
 
+    def test_with_the_value(self):
+        x = sn.tensor([1.0, 2.0])
+        value, gradient = sn.value_and_grad((x * x).sum(), x)
+        self.assert_close(value, 5)
+        self.assert_close(gradient, [2, 4])
+        total, gx, gy = sn.value_and_grad((x * x).sum(), x, sn.tensor([1.0]), allow_unused=True)
+        self.assertEqual([v.tolist() for v in sn.evaluate(total, gx, gy)], [5, [2, 4], [0]])
+
+    def test_along_a_tangent(self):
+        a, t = self.array((3, 4), "float32"), self.array((3, 4), "float32")
+        for device in DEVICES:
+            x = sn.tensor(a, device=device)
+            made = sn.jvp(x.exp(), x, sn.tensor(t, device=device))
+            self.assertEqual((made.shape, made.device), (x.shape, x.device))
+            self.assert_close(made, np.exp(a) * t)
+        x = sn.tensor(a)
+        self.assert_close(sn.jvp((x * x).sum(0), x, 2), (4 * a).sum(0), 1e-4)
+        with self.assertRaisesRegex(TypeError, "the argument 'tangent' must be a tensor, an expression or a number"):
+            sn.jvp(x.exp(), x, "1")
+
+    def test_jacobians_and_hessians(self):
+        a, b = self.array((3,), "float64"), self.array((2, 3), "float64")
+        x, w = sn.tensor(a), sn.tensor(b)
+        made = sn.jacobian((w @ x).tanh(), x)
+        self.assertIsInstance(made, sn.Tensor)
+        self.assert_close(made, (1 - np.tanh(b @ a) ** 2)[:, None] * b)
+        self.assert_close(sn.jacobian(sn.grad((x * x * x).sum(), x), x), np.diag(6 * a))
+
+    def test_checkpoints(self):
+        a = self.array((5,), "float32")
+        x = sn.tensor(a)
+        kept = sn.checkpoint(x.exp())
+        self.assertIsInstance(kept, sn.Expression)
+        self.assertNotIn("exp(", kept.explain())  # it has its value
+        self.assert_close(kept, np.exp(a))
+        self.assert_close(sn.grad((kept * kept).sum(), x), 2 * np.exp(2 * a), 1e-4)
+
+    def test_derivatives_of_ones_own(self):
+        a, b = self.array((4,), "float32"), self.array((3, 4), "float32")
+        for device in DEVICES:
+            x, y = sn.tensor(a, device=device), sn.tensor(b, device=device)
+            rounded = sn.custom_vjp(x.round(), lambda g: g, x)  # straight through
+            self.assert_equal(rounded, np.round(a))
+            self.assert_close(sn.grad((rounded * x).sum(), x), np.round(a) + a)
+            product = sn.custom_vjp(x * y, lambda g: ((g * y).sum(0), g * x), x, y)
+            gx, gy = sn.grad(product.sum(), x, y)
+            self.assert_close(gx, b.sum(0))
+            self.assert_close(gy, np.broadcast_to(a, b.shape))
+        one_sided = sn.custom_vjp(x * y, lambda g: (None, 2), x, y)
+        self.assert_equal(sn.grad(one_sided.sum(), x, allow_unused=True), np.zeros(4, "float32"))
+        self.assert_equal(sn.grad(one_sided.sum(), y), np.full((3, 4), 2, "float32"))
+
+    def test_what_a_derivative_of_ones_own_raises(self):
+        x, y = sn.tensor([1.0, 2.0]), sn.tensor([3.0, 4.0])
+
+        def gradient(backward, *inputs):
+            sn.grad(sn.custom_vjp(x * y, backward, *inputs).sum(), x).eval()
+
+        with self.assertRaisesRegex(TypeError, "takes the inputs of the result"):
+            gradient(lambda g: g)
+        with self.assertRaisesRegex(TypeError, "an input must be a tensor or an expression, but got 1 .int."):
+            gradient(lambda g: g, 1)
+        with self.assertRaisesRegex(TypeError, "backward returned 1 gradients for 2 inputs"):
+            gradient(lambda g: g, x, y)
+        with self.assertRaisesRegex(TypeError, "but backward returned .*str"):
+            gradient(lambda g: "g", x)
+        with self.assertRaisesRegex(sn.ShapeError, r"of shape \(3,\) for an input of shape \(2,\)"):
+            gradient(lambda g: sn.zeros(3), x)
+        with self.assertRaisesRegex(ZeroDivisionError, "division by zero"):
+            gradient(lambda g: 1 / 0, x)
+
 
 if __name__ == "__main__":
     main()
