@@ -3,8 +3,8 @@
 A public header that is on no page and not listed as internal is an error, so the reference stays complete.
 
 It does not use Doxygen: most functions are objects, `inline constexpr detail::Max max{}`, whose calls are declared in
-another class, or lines of a table, of which Doxygen sees neither; and Sphinx's C++ domain, which Breathe feeds, rejects
-declarations with the headers' requires-clauses.
+another class, or lines of a table; and Doxygen 1.9.4, Debian 12's, takes the bodies of `explicit(condition)`
+constructors for members and drops `sinter` from `namespace sinter::inline v1`.
 """
 
 import pathlib
