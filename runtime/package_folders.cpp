@@ -3,6 +3,8 @@
 #include <mutex>
 #include <utility>
 
+#include "fork.hpp"
+
 namespace sinter::inline v1::runtime {
 namespace {
 
@@ -10,10 +12,10 @@ struct Folders {
   std::mutex mutex;
   std::vector<std::string> all;
 };
-/// Never destroyed: kernels may be compiled at the end of the process.
+/// Kernels may be compiled at the end of the process.
 Folders& folders() {
-  static Folders& f = *new Folders;
-  return f;
+  static constinit NoDestructor<Folders> all;
+  return all.get();
 }
 
 }  // namespace

@@ -21,13 +21,13 @@ bool is_terminal() noexcept {
   return ::isatty(STDERR_FILENO) && (!kind || std::string_view(kind) != "dumb");
 }
 
+bool shows_progress() noexcept { return (shown == ProgressLines::On || is_terminal()) && !is_on("SINTER_QUIET"); }
+
 void write(std::string_view text) noexcept { write_some(STDERR_FILENO, std::as_bytes(std::span(text))); }
 
 }  // namespace
 
 void show_progress(ProgressLines where) noexcept { shown = where; }
-
-bool shows_progress() noexcept { return (shown == ProgressLines::On || is_terminal()) && !is_on("SINTER_QUIET"); }
 
 void draw_progress(std::string_view text) noexcept try {
   if (shows_progress()) write(fmt::format("{}sinter: {}", start_of_line, text));

@@ -10,9 +10,6 @@ enum class ProgressLines { OnTerminals, On };
 /// and honors carriage returns). SINTER_QUIET turns it off in any case.
 void show_progress(ProgressLines where) noexcept;
 
-/// Whether draw_progress() shows anything.
-bool shows_progress() noexcept;
-
 /// Draws "sinter: text" over the line that was drawn before. Thread-safe; the last to draw is seen.
 void draw_progress(std::string_view text) noexcept;
 

@@ -27,7 +27,7 @@ LazyRef node_from(std::string_view function, std::string_view argument, const nb
 
 /// The gradients of a value with respect to tensors: an expression, or a tuple of them.
 nb::object grad(const Operand& value, const nb::args& tensors, const nb::object& seed, bool allow_unused) {
-  if (tensors.empty()) throw_type_error("grad takes the tensors by which the gradient is taken: grad(loss, x)");
+  if (tensors.empty()) throw_type_error("grad takes the tensors to differentiate with respect to: grad(loss, x)");
   std::vector<TensorRef> held;
   std::vector<TensorImpl*> wrt;
   for (const nb::handle x : tensors) {
@@ -147,8 +147,9 @@ std::unique_ptr<Operand> custom_vjp(const Operand& result, nb::callable backward
 void add_gradients(nb::module_& m) {
   m.def("grad", grad, nb::arg("value"), nb::arg("tensors"), nb::kw_only(), nb::arg("seed") = nb::none(),
         nb::arg("allow_unused") = false,
-        "The gradients of a value of one element by tensors: an Expression for each, of its shape and dtype. A seed is "
-        "the gradient of a value of several elements. Without allow_unused, a tensor that the value does not depend on "
+        "The gradients of a value of one element with respect to tensors: an Expression for each, of its shape and "
+        "dtype. A seed is the gradient of a value of several elements. Without allow_unused, a tensor that the value "
+        "does not depend on "
         "is an error.");
   m.def("value_and_grad", value_and_grad, nb::arg("value"), nb::arg("tensors"), nb::kw_only(),
         nb::arg("allow_unused") = false,

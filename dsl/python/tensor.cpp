@@ -186,9 +186,10 @@ void add_tensors(nb::module_& m) {
       .def("is_contiguous", [](const TensorObject& x) { return x.tensor->contiguous; })
       .def("contiguous",
            [](const TensorObject& x) { return object_of(without_gil([&] { return jit::contiguous(*x.tensor); })); })
-      .def("pin_memory",
-           [](const TensorObject& x) { return object_of(without_gil([&] { return detail::pin_memory(*x.tensor); })); },
-           "A copy in page-locked memory, which copies to and from a GPU faster; the tensor itself if it is pinned.")
+      .def(
+          "pin_memory",
+          [](const TensorObject& x) { return object_of(without_gil([&] { return detail::pin_memory(*x.tensor); })); },
+          "A copy in page-locked memory, which copies to and from a GPU faster; the tensor itself if it is pinned.")
       .def("is_pinned", [](const TensorObject& x) { return x.tensor->buffer && x.tensor->buffer->is_pinned(); })
       .def("clone", [](const TensorObject& x) {
         return object_of(without_gil([&] { return copied(*x.tensor, x.tensor->dtype, x.tensor->device); }));

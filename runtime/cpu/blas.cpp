@@ -191,8 +191,7 @@ Blas open_blas() {
                       "apt install --reinstall libopenblas0)");
   throw DeviceError("OpenBLAS, which multiplies matrices on the CPU, was not found." + problems +
                     "\nInstall it (Debian: apt install libopenblas0; Python: pip install scipy-openblas32), or set "
-                    "SINTER_OPENBLAS to its file; it must have the C "
-                    "interface with 32-bit integers");
+                    "SINTER_OPENBLAS to its file; it must have the C interface with 32-bit integers");
 }
 
 }  // namespace

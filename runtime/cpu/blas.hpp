@@ -45,8 +45,8 @@ enum class VectorUnits { Older, Avx2, Avx512 };
 std::string core_advice(std::string_view core, VectorUnits has);
 
 /// The process's OpenBLAS, loaded on first use: `$SINTER_OPENBLAS`, else that of the wheel scipy-openblas32 in the
-/// package folders, else libopenblas.so.0. Throws DeviceError listing
-/// the places searched and how to install it, and OutOfMemory if a limit on the address space leaves too little for it.
+/// package folders, else libopenblas.so.0. Throws DeviceError listing the places searched and how to install it, and
+/// OutOfMemory if a limit on the address space leaves too little for it.
 const Blas& blas();
 
 }  // namespace sinter::inline v1::runtime

@@ -451,6 +451,23 @@ class Arguments(Case):
         self.assert_equal(x.unfold(2, 2, 1), np.lib.stride_tricks.sliding_window_view(a, 2, 2))
         self.assert_equal(x.view(3, -1), a.reshape(3, -1))
 
+    def test_sums_of_a_dtype(self):
+        a = self.array((3, 4), "int32")
+        x = sn.tensor(a)
+        self.assert_equal(x.sum(dtype="int32"), a.sum(dtype="int32"))
+        self.assert_equal(sn.prod(x, 0, dtype="int16"), a.astype("int16").prod(0, dtype="int16"))
+        self.assert_equal(x.sum(1), a.sum(1, dtype="int64"))
+
+    def test_powers_are_faster_operations(self):
+        x = sn.tensor([0.25, -0.0, 4.0, -np.inf, np.nan])
+        for exponent, function in ((2, sn.square), (2.0, sn.square), (0.5, sn.sqrt), (-0.5, sn.rsqrt), (-1, sn.reciprocal)):
+            self.assertEqual((x ** exponent).explain(), function(x).explain())
+            self.assert_equal(sn.pow(x, exponent), function(x).numpy())
+            self.assert_equal(sn.parse(f"x ** {exponent}", x=x), function(x).numpy())
+        for exponent in (3, 1.5, sn.tensor(2.0)):
+            self.assertIn("pow", (x ** exponent).explain())
+        self.assertIn("pow", (sn.tensor([2, 3]) ** 2).explain())
+
     def test_spellings(self):
         a = self.array((2, 3), "float32")
         x = sn.tensor(a)
