@@ -23,8 +23,8 @@ int main() {
   }
   {
     // [normalize]
-    auto centred = x - x.mean(-1, sn::keepdim);
-    sn::Tensor y = centred / (sn::std(x, -1, 0, sn::keepdim) + 1e-5);  // each row: mean 0, deviation 1
+    auto centered = x - x.mean(-1, sn::keepdim);
+    sn::Tensor y = centered / (sn::std(x, -1, 0, sn::keepdim) + 1e-5);  // each row: mean 0, deviation 1
     std::cout << y << "\n";
     // [/normalize]
   }
@@ -44,8 +44,8 @@ int main() {
   }
   {
     // [distances]
-    const auto centres = sn::tensor({{1.f, 1.f, 1.f}, {3.f, 0.f, 0.f}}).cuda();
-    auto squared = (x.unsqueeze(1) - centres).square().sum(-1);  // (2, 1, 3) - (2, 3): the differences are not stored
+    const auto centers = sn::tensor({{1.f, 1.f, 1.f}, {3.f, 0.f, 0.f}}).cuda();
+    auto squared = (x.unsqueeze(1) - centers).square().sum(-1);  // (2, 1, 3) - (2, 3): the differences are not stored
     auto [distance, nearest] = squared.sqrt().min(-1);
     std::cout << distance << " " << nearest << "\n";
     // [/distances]
