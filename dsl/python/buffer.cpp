@@ -197,7 +197,9 @@ nb::object numpy_of(const nb::object& self) {
         fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t), "copy it with x.to(\"cpu\").numpy()"));
   }
   const nb::object tensor = nb::isinstance<TensorObject>(self) ? self : nb::cast(object_of(t));
-  return nb::module_::import_("numpy").attr("asarray")(tensor);
+  PyObject* const loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");  // faster than importing it again
+  const nb::object numpy = loaded && loaded != Py_None ? nb::borrow(loaded) : nb::object(nb::module_::import_("numpy"));
+  return numpy.attr("asarray")(tensor);
 }
 
 nb::object array_of(const nb::object& self, const nb::object& dtype, const nb::object& copy) {
