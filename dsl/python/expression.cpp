@@ -77,7 +77,7 @@ nb::object apply(const std::string& function, Op op, std::span<const TextValue> 
 
 /// A Python function of one operand, which is all that the operation takes.
 nb::object unary(const std::string& function) {
-  const auto function_of = [function, operation = detail::operation_named(function)](nb::handle x) {
+  const auto function_of = [function, operation = detail::operation_named(detail::without_alias(function))](nb::handle x) {
     const TextValue operand = value_from(function, x);
     return operand.is_operand() ? apply(function, operation->op, {&operand, 1})
                                 : call(function, false, nb::make_tuple(x), {});  // throws

@@ -21,10 +21,10 @@ TensorType tensor_type(DType dtype) {
   const int bits = 8 * static_cast<int>(size_of(dtype));
   switch (dtype) {
     case DType::Bool: return {6, 8};
-    case DType::UInt8: return {1, 8};
     case DType::BFloat16: return {4, 16};
     default: break;
   }
+  if (is_unsigned(dtype)) return {1, bits};
   const Category c = category(dtype);
   return {c == Category::Int ? 0 : c == Category::Float ? 2 : 5, bits};
 }

@@ -366,10 +366,11 @@ std::string c_check(const Model& m) {
         "      if (sinter_ranges_overlap(&ranges[i], &own, false)) return sinter_bad_workspace;\n  }}\n",
         outputs + m.inputs.size());
   for (const ScalarArgument& n : m.scalars) {
-    if (n.name.empty() || n.category != Category::Int || n.narrowest == DType::Int64) continue;
+    if (n.name.empty() || n.category != Category::Int || size_of(n.narrowest) == 8) continue;
     const int bits = 8 * static_cast<int>(size_of(n.narrowest));
-    const std::int64_t high = n.narrowest == DType::UInt8 ? 255 : (std::int64_t{1} << (bits - 1)) - 1;
-    const std::int64_t low = n.narrowest == DType::UInt8 ? 0 : -high - 1;
+    const bool is_signed = sinter::is_signed(n.narrowest);
+    const std::int64_t high = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+    const std::int64_t low = is_signed ? -high - 1 : 0;
     out += fmt::format("  if (a->{0} < INT64_C({1}) || a->{0} > INT64_C({2})) return sinter_bad_number;\n", n.name, low,
                        high);
   }

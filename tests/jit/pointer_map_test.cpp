@@ -27,7 +27,9 @@ TEST(PointerMap, HoldsWhatAStandardMapDoes) {
   for (const char& c : memory) {
     const int* const found = map.find(&c);
     ASSERT_EQ(found != nullptr, expected.contains(&c));
-    if (found) EXPECT_EQ(*found, expected[&c]);
+    if (found) {
+      EXPECT_EQ(*found, expected[&c]);
+    }
   }
 }
 

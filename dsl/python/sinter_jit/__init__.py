@@ -27,10 +27,9 @@ from . import data, nn, optim  # noqa: E402  they use the operations
 
 
 def torch_backend(graph, inputs, **options):
-    """The backend of `torch.compile(model, backend=sinter_jit.torch_backend)`. See docs/python.md."""
+    """The backend of `torch.compile(model, backend=sinter_jit.torch_backend)`. See docs/torch.md."""
     from ._torch import backend
     return backend(graph, inputs, **options)
-
 
 
 # Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter_jit import *`.

@@ -547,8 +547,11 @@ class VarAndMean(NamedTuple):
 bool: dtype
 uint8: dtype
 int8: dtype
+uint16: dtype
 int16: dtype
+uint32: dtype
 int32: dtype
+uint64: dtype
 int64: dtype
 float16: dtype
 bfloat16: dtype

@@ -77,15 +77,6 @@ def div(a, b, rounding_mode=None):
     return functions[rounding_mode](a, b)
 
 
-POWERS = {2: sn.square, 3: lambda x: x * x * x, 0.5: sn.sqrt, -0.5: sn.rsqrt, -1: sn.reciprocal}
-
-
-def power(x, exponent):
-    """By faster functions where PyTorch takes these too."""
-    function = POWERS.get(exponent) if "float" in x.dtype.name and type(exponent) in (int, float) else None
-    return function(x) if function else sn.pow(x, exponent)
-
-
 def gelu(x, approximate="none"):
     return sn.gelu_tanh(x) if approximate == "tanh" else sn.gelu(x)
 
@@ -351,7 +342,6 @@ OTHERS = {
     aten.div.Tensor_mode: div,
     aten.elu.default: elu,
     aten.gelu.default: gelu,
-    aten.pow.Tensor_Scalar: power,
     aten.round.default: sn.round,
     aten.clone.default: same,
     aten._to_copy.default: cast,
