@@ -77,7 +77,8 @@ nb::object apply(const std::string& function, Op op, std::span<const TextValue> 
 
 /// A Python function of one operand, which is all that the operation takes.
 nb::object unary(const std::string& function) {
-  const auto function_of = [function, operation = detail::operation_named(detail::without_alias(function))](nb::handle x) {
+  const auto function_of = [function,
+                            operation = detail::operation_named(detail::without_alias(function))](nb::handle x) {
     const TextValue operand = value_from(function, x);
     return operand.is_operand() ? apply(function, operation->op, {&operand, 1})
                                 : call(function, false, nb::make_tuple(x), {});  // throws
@@ -91,9 +92,9 @@ nb::object binary(nb::handle type, const std::string& function, const std::strin
   const auto function_of = [function, operation, reflected](nb::handle self, nb::handle other) -> nb::object {
     if (!is_operand(other)) return nb::borrow(Py_NotImplemented);
     const nb::handle a = reflected ? other : self, b = reflected ? self : other;
-    if (!operation) return call(function, false, nb::make_tuple(a, b), {});
     const TextValue operands[] = {value_from(function, a), value_from(function, b)};
-    return apply(function, operation->op, operands);
+    const bool is_direct = operation && std::ranges::all_of(operands, &TextValue::is_operand);
+    return is_direct ? apply(function, operation->op, operands) : call(function, false, nb::make_tuple(a, b), {});
   };
   return nb::cpp_function(function_of, nb::name(symbol.c_str()), nb::scope(type), nb::is_method(), nb::arg().none());
 }

@@ -186,10 +186,10 @@ LazyRef import_with_operands(const Graph& graph, std::string_view what, std::spa
   return import(graph, what, operands, scalars);
 }
 
-/// The operand as a value of this dtype, if nothing has to be computed for it. Null otherwise.
+/// The operand as a value of this dtype, if nothing has to be computed for it. Null otherwise. As in typed expressions,
+/// each use of a C++ scalar is a scalar of its own.
 LazyRef without_cast(const LazyRef& operand, const LazyContent& content, DType dtype) {
-  if (content.op == Op::scalar && !is_complex(dtype) && content.dtype != dtype)
-    return LazyAccess::scalar(dtype, content.category, content.bits);
+  if (content.op == Op::scalar && !is_complex(dtype)) return LazyAccess::scalar(dtype, content.category, content.bits);
   return content.dtype == dtype ? operand : LazyRef();
 }
 

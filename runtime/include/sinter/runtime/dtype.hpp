@@ -90,19 +90,27 @@ concept floating_element = element<T> && category(dtype_of<T>) == Category::Floa
 template <class T>
 concept complex_element = element<T> && is_complex(dtype_of<T>);
 
+namespace detail {
+/// The narrowest dtype that holds the values of an unsigned integer dtype and negative ones: none does of uint64, which
+/// stays itself.
+constexpr DType signed_dtype_over(DType u) noexcept {
+  switch (size_of(u)) {
+    case 1: return DType::Int16;
+    case 2: return DType::Int32;
+    case 4: return DType::Int64;
+    default: return u;
+  }
+}
+}  // namespace detail
+
 /// The dtype that both operands convert to: the higher category wins, then the type that holds all values of the other;
 /// if neither does, the narrowest type that holds both. No type holds uint64 and negative numbers: their common dtype
 /// is uint64, in which no operation takes them (op_types).
 constexpr DType promote(DType a, DType b) noexcept {
   const DType low = a < b ? a : b, high = a < b ? b : a;
-  if (is_signed(a) != is_signed(b) && category(low) == Category::Int && category(high) == Category::Int) {
+  if (category(a) == Category::Int && category(b) == Category::Int && is_signed(a) != is_signed(b)) {
     const DType u = is_signed(a) ? b : a, s = is_signed(a) ? a : b;
-    constexpr DType wider[] = {DType::Int16, DType::Int32, DType::Int64, DType::UInt64};  // by the unsigned one's size
-    return size_of(s) > size_of(u) ? s
-                                   : wider[u == DType::UInt8    ? 0
-                                           : u == DType::UInt16 ? 1
-                                           : u == DType::UInt32 ? 2
-                                                                : 3];
+    return size_of(s) > size_of(u) ? s : detail::signed_dtype_over(u);
   }
   if (low == DType::Float16 && high == DType::BFloat16) return DType::Float32;
   if (low == DType::Float64 && high == DType::Complex64) return DType::Complex128;
