@@ -69,5 +69,7 @@ function(sinter_layer name)
   target_sources(sinter PRIVATE $<TARGET_OBJECTS:sinter_${name}>)
   target_sources(sinter PUBLIC FILE_SET ${name} TYPE HEADERS BASE_DIRS include FILES ${headers})
   # Tables (*.def) are not headers: they are not self-contained.
-  install(DIRECTORY include/ TYPE INCLUDE FILES_MATCHING PATTERN *.def)
+  if(SINTER_INSTALL)
+    install(DIRECTORY include/ TYPE INCLUDE COMPONENT development FILES_MATCHING PATTERN *.def)
+  endif()
 endfunction()
