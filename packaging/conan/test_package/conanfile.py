@@ -1,0 +1,26 @@
+"""Builds and runs the consumer of tests/install against the package."""
+import pathlib
+
+from conan import ConanFile
+from conan.tools.build import can_run
+from conan.tools.cmake import CMake, cmake_layout
+
+
+class TestPackage(ConanFile):
+    settings = "os", "arch", "compiler", "build_type"
+    generators = "CMakeDeps", "CMakeToolchain"
+
+    def requirements(self):
+        self.requires(self.tested_reference_str)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure(build_script_folder=pathlib.Path(self.recipe_folder) / "../../../tests/install/consumer")
+        cmake.build()
+
+    def test(self):
+        if can_run(self):
+            self.run(pathlib.Path(self.cpp.build.bindir) / "consumer", env="conanrun")
