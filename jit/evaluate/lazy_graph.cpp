@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include <runtime/different_devices.hpp>
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/error.hpp>
