@@ -12,7 +12,7 @@ using dlpack::DeviceType;
 using dlpack::TypeCode;
 
 TypeCode code_of(DType dtype) noexcept {
-  if (dtype == DType::UInt8) return TypeCode::UInt;
+  if (is_unsigned(dtype)) return TypeCode::UInt;
   if (dtype == DType::BFloat16) return TypeCode::BFloat;
   switch (category(dtype)) {
     case Category::Bool: return TypeCode::Bool;

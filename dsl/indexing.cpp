@@ -28,8 +28,8 @@ std::string operands(const TensorImpl& x, const OperandInfo& i) {
 }
 
 void check_integers(const char* what, const OperandInfo& i) {
-  if (category(i.dtype) == Category::Int) return;
-  throw DTypeError(fmt::format("{}: indices are integers, not {}; {}", what, name(i.dtype),
+  if (can_index(i.dtype)) return;
+  throw DTypeError(fmt::format("{}: indices are integers that int64 holds, not {}; {}", what, name(i.dtype),
                                i.dtype == DType::Bool
                                    ? "the type of a mask must be bool: x[mask.as<bool>()], or masked_select(x, mask)"
                                    : "convert them with cast<std::int64_t>(index)"));

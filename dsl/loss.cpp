@@ -23,7 +23,7 @@ void check_target(const char* what, const OperandInfo& scores, const OperandInfo
         fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n  in "
                     "{2}, where{3}\n  Move one of them first, with .to(\"{0}\") or .to(\"{1}\")",
                     to_string(scores.device), to_string(target.device), what, both(scores, target)));
-  if (is_class && category(target.dtype) != Category::Int)
+  if (is_class && !can_index(target.dtype))
     throw DTypeError(fmt::format("{}: a target of classes holds integers, not {}, where{}", what, name(target.dtype),
                                  both(scores, target)));
   const Shape expected = is_class ? without_axis(scores.shape, axis) : scores.shape;

@@ -228,6 +228,9 @@ Cells format_cells(const ShownElements& elements, DType dtype, const Settings& s
     }
     case DType::UInt8: return format_integers(elements.values<std::uint8_t>());
     case DType::Int8: return format_integers(elements.values<std::int8_t>());
+    case DType::UInt16: return format_integers(elements.values<std::uint16_t>());
+    case DType::UInt32: return format_integers(elements.values<std::uint32_t>());
+    case DType::UInt64: return format_integers(elements.values<std::uint64_t>());
     case DType::Int16: return format_integers(elements.values<std::int16_t>());
     case DType::Int32: return format_integers(elements.values<std::int32_t>());
     case DType::Int64: return format_integers(elements.values<std::int64_t>());

@@ -38,7 +38,7 @@ std::string operand_lines(const TensorImpl& x, const Source& index, const Source
 Shape at_least_1d(const Shape& a) { return a.ndim() > 0 ? a : Shape(1); }
 
 void check_integers(const char* what, const Source& index) {
-  if (category(index.node->dtype()) != Category::Int)
+  if (!can_index(index.node->dtype()))
     throw DTypeError(
         fmt::format("{}: the index is of {}, but indices are integers; a mask goes to masked_fill_ or where", what,
                     name(index.node->dtype())));

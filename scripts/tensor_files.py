@@ -19,7 +19,7 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-SAFE_NAMES = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "F16": "float16",
+SAFE_NAMES = {"BOOL": "bool", "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "F16": "float16",
               "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64"}
 
 
@@ -38,7 +38,7 @@ def safe_arrays():
     numbers = [0, 1, -1, 2, -2]
     yield "dtypes", {
         **{d: np.array(numbers, d) for d in ["int8", "int16", "int32", "int64"]},
-        "uint8": np.array([0, 1, 128, 255], "u1"), "bool": np.array([True, False, True]),
+        **{d: np.array([0, 1, 128, np.iinfo(d).max], d) for d in ["uint8", "uint16", "uint32", "uint64"]}, "bool": np.array([True, False, True]),
         **{d: np.array([1.5, -0.0, np.nan, -np.inf, 6e-8], d) for d in ["float16", "float32", "float64"]},
         "complex64": np.array([1 + 2j, complex(-0.5, -0.0), complex(np.inf, np.nan)], "<c8"),
         "bfloat16": ("bfloat16", [4], struct.pack("<4H", 0x3FC0, 0x8000, 0x7FC0, 0x0001))}
@@ -89,7 +89,7 @@ def write_safetensors(folder):
     by_hand(folder / "hand_bools.safetensors", '{"mask":{"dtype":"BOOL","shape":[5],"data_offsets":[0,5]}}', b"\0\1\2\xff\0")
     rows = [row for path in sorted(folder.glob("*.safetensors")) if not path.stem.startswith(("refused_", "names")) for row in contents(path)]
     rows = [[*row[:4], " ".join("00" if b == "00" else "01" for b in row[4].split())] if row[2] == "bool" else row for row in rows]
-    for dtype, size, word in [("U16", 2, "torch.int32"), ("U32", 4, "torch.int64"), ("U64", 8, "torch.int64"), ("F8_E4M3", 1, "torch.float16")]:
+    for dtype, size, word in [("F8_E4M3", 1, "torch.float16"), ("C128", 16, "torch.complex64")]:
         by_hand(folder / f"refused_{dtype}.safetensors", f'{{"w.{dtype}":{{"dtype":"{dtype}","shape":[2],"data_offsets":[0,{2 * size}]}}}}', bytes(2 * size))
         rows.append([f"refused_{dtype}", f"tensor 'w.{dtype}' has the dtype '{dtype}'", word, ""])
     write_rows(folder / "files.tsv", "Files by the safetensors library: file, tensor, dtype, shape, elements.", rows)
@@ -134,8 +134,8 @@ def write_npz(folder):
         for name, a in np.load(folder / f"{file}.npz").items():
             data = np.ascontiguousarray(a.astype(a.dtype.newbyteorder("<"))).tobytes()
             rows.append([file, name, a.dtype.name, ",".join(map(str, a.shape)), bits(data, a.dtype.itemsize)])
-    np.savez(folder / "refused_uint16.npz", fine=np.zeros(2), odd=np.zeros(2, "<u2"))
-    rows.append(["refused_uint16", "entry 'odd.npy'", "uint16", ""])
+    np.savez(folder / "refused_float128.npz", fine=np.zeros(2), odd=np.zeros(2, "<f16"))
+    rows.append(["refused_float128", "entry 'odd.npy'", "float128", ""])
     for method, name in ((zipfile.ZIP_BZIP2, "bzip2"), (zipfile.ZIP_LZMA, "lzma")):
         with zipfile.ZipFile(folder / f"refused_{name}.npz", "w", method) as z, z.open("a.npy", "w") as entry:
             np.lib.format.write_array(entry, arrays["int64"])

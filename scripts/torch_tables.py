@@ -55,7 +55,7 @@ COMPLEX = {"complex64": torch.complex64, "complex128": torch.complex128}
 NAMES = {v: k for k, v in (DTYPES | COMPLEX).items()} | {torch.complex32: "complex32"}
 WIDE = ["bool", "int32", "int64", "float32", "float64"]  # the compute dtypes
 STORED = [d for d in DTYPES if d not in WIDE]
-FORMAT = {"bool": "?", "uint8": "B", "int8": "b", "int16": "<h", "int32": "<i", "int64": "<q", "float16": "<e", "float32": "<f",
+FORMAT = {"bool": "?", "uint8": "B", "int8": "b", "int16": "<h", "int32": "<i", "int64": "<q", "uint16": "<H", "uint32": "<I", "uint64": "<Q", "float16": "<e", "float32": "<f",
           "float64": "<d"}
 NAN = {"float16": "7e00", "bfloat16": "7fc0", "float32": "7fc00000", "float64": "7ff8000000000000"}
 
@@ -695,6 +695,8 @@ def npy_arrays():
     yield "i4_cube", np.arange(24, dtype="<i4").reshape(2, 3, 4) - 12
     yield "i8", np.array([0, -1, 2**63 - 1, -(2**63)], dtype="<i8")
     yield "u1", np.array([0, 1, 128, 255], dtype="u1")
+    for size in (2, 4, 8):
+        yield f"u{size}", np.array([0, 1, 128, 2 ** (8 * size) - 1], dtype=f"<u{size}")
     yield "i1", np.array([[0, -1], [127, -128]], dtype="i1")
     yield "i2", np.array([0, -1, 2**15 - 1, -(2**15)], dtype="<i2")
     yield "f2", np.array([1.5, -0.0, np.nan, -np.inf, 65504, 2.0**-24], dtype="<f2")
@@ -734,7 +736,7 @@ def write_npy(folder):
     np.save(folder / "complex" / "big_c8.npy", numbers.astype(">c8"))
     np.save(folder / "complex" / "big_c16.npy", numbers.astype(">c16"))
     # What Sinter rejects, each with the word that the message must contain.
-    refused = [("float128", np.zeros(2, "<f16"), "float128"), ("complex256", np.zeros(2, "<c32"), "complex256"), ("uint16", np.zeros(2, "<u2"), "uint16"),
+    refused = [("float128", np.zeros(2, "<f16"), "float128"), ("complex256", np.zeros(2, "<c32"), "complex256"),
                ("text", np.array(["ab"]), "str"), ("record", np.zeros(2, [("x", "<f4"), ("y", "<i4")]), "structured"),
                ("object", np.array([None]), "object"), ("nine_axes", np.zeros((1,) * 9, "<f4"), "8 dimensions")]
     for name, array, word in refused:

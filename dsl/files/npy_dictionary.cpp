@@ -14,15 +14,17 @@ namespace sinter::inline v1::detail::npy {
 namespace {
 
 constexpr std::string_view supported =
-    "Sinter reads bool ('|b1'), uint8 ('|u1'), int8 to int64 ('|i1' to '<i8'), float16 to float64 ('<f2' to '<f8'), "
+    "Sinter reads bool ('|b1'), uint8 to uint64 ('|u1' to '<u8'), int8 to int64 ('|i1' to '<i8'), float16 to float64 "
+    "('<f2' to '<f8'), "
     "complex64 and complex128 ('<c8', '<c16'), big-endian too";
 
 constexpr struct {
   std::string_view code;
   DType dtype;
-} codes[] = {{"b1", DType::Bool},    {"u1", DType::UInt8},     {"i1", DType::Int8},       {"i2", DType::Int16},
-             {"i4", DType::Int32},   {"i8", DType::Int64},     {"f2", DType::Float16},    {"f4", DType::Float32},
-             {"f8", DType::Float64}, {"c8", DType::Complex64}, {"c16", DType::Complex128}};
+} codes[] = {{"b1", DType::Bool},      {"u1", DType::UInt8},      {"u2", DType::UInt16},  {"u4", DType::UInt32},
+             {"u8", DType::UInt64},    {"i1", DType::Int8},       {"i2", DType::Int16},   {"i4", DType::Int32},
+             {"i8", DType::Int64},     {"f2", DType::Float16},    {"f4", DType::Float32}, {"f8", DType::Float64},
+             {"c8", DType::Complex64}, {"c16", DType::Complex128}};
 
 /// NumPy's name of an element type that Sinter lacks, for messages; empty for an unknown code.
 std::string foreign_name(std::string_view code) {
@@ -47,7 +49,6 @@ std::string foreign_name(std::string_view code) {
 /// NumPy's name of the dtype that holds most such elements.
 std::string_view nearest(std::string_view foreign) noexcept {
   if (foreign.starts_with("complex")) return "complex128";
-  if (foreign == "uint16") return "int32";
   return foreign.starts_with("uint") || foreign.starts_with("int") ? "int64" : "float64";
 }
 

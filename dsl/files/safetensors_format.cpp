@@ -16,14 +16,13 @@ namespace {
 constexpr struct {
   std::string_view code;
   DType dtype;
-} codes[] = {{"BOOL", DType::Bool},     {"U8", DType::UInt8},      {"I8", DType::Int8},   {"I16", DType::Int16},
-             {"F16", DType::Float16},   {"BF16", DType::BFloat16}, {"I32", DType::Int32}, {"F32", DType::Float32},
-             {"C64", DType::Complex64}, {"F64", DType::Float64},   {"I64", DType::Int64}};
+} codes[] = {{"BOOL", DType::Bool},  {"U8", DType::UInt8},    {"I8", DType::Int8},       {"I16", DType::Int16},
+             {"U16", DType::UInt16}, {"F16", DType::Float16}, {"BF16", DType::BFloat16}, {"I32", DType::Int32},
+             {"U32", DType::UInt32}, {"F32", DType::Float32}, {"C64", DType::Complex64}, {"F64", DType::Float64},
+             {"I64", DType::Int64},  {"U64", DType::UInt64}};
 
 /// A dtype to convert an unsupported element type to, for messages.
 std::string_view nearest(std::string_view code) noexcept {
-  if (code == "U16") return "torch.int32";
-  if (code.starts_with("U")) return "torch.int64";
   return code.starts_with("C") ? "torch.complex64" : "torch.float16";
 }
 

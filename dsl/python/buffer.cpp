@@ -32,7 +32,7 @@ struct ImportedBuffer {
 [[noreturn]] void throw_format(const Py_buffer& view, std::string_view why) {
   throw DTypeError(
       fmt::format("asarray: Sinter does not support elements of the buffer format '{}', of {} bytes{}: convert the "
-                  "array to bool, uint8, int8 to int64, float16, float32, float64, complex64 or complex128",
+                  "array to bool, uint8 to uint64, int8 to int64, float16, float32, float64, complex64 or complex128",
                   view.format ? view.format : "B", view.itemsize, why));
 }
 
@@ -55,7 +55,6 @@ dlpack::DataType type_of(const Py_buffer& view) {
     code = Complex;
   else
     throw_format(view, "");
-  if (code == UInt && view.itemsize > 1) throw_format(view, "");
   return {code, static_cast<std::uint8_t>(8 * view.itemsize), 1};
 }
 
@@ -120,6 +119,9 @@ const char* format_of(DType dtype) {
   switch (dtype) {
     case DType::Bool: return "?";
     case DType::UInt8: return "B";
+    case DType::UInt16: return "H";
+    case DType::UInt32: return "I";
+    case DType::UInt64: return "Q";
     case DType::Int8: return "b";
     case DType::Int16: return "h";
     case DType::Int32: return "i";
@@ -197,7 +199,9 @@ nb::object numpy_of(const nb::object& self) {
         fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t), "copy it with x.to(\"cpu\").numpy()"));
   }
   const nb::object tensor = nb::isinstance<TensorObject>(self) ? self : nb::cast(object_of(t));
-  return nb::module_::import_("numpy").attr("asarray")(tensor);
+  PyObject* const loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");  // faster than importing it again
+  const nb::object numpy = loaded && loaded != Py_None ? nb::borrow(loaded) : nb::object(nb::module_::import_("numpy"));
+  return numpy.attr("asarray")(tensor);
 }
 
 nb::object array_of(const nb::object& self, const nb::object& dtype, const nb::object& copy) {

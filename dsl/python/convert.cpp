@@ -136,7 +136,7 @@ DType dtype_from(nb::handle object) {
     throw DTypeError(fmt::format(
         "the dtype '{}' needs a width: write float32 or float64, int32 or int64, complex64 or complex128", name));
   throw DTypeError(
-      fmt::format("there is no dtype '{}'; the dtypes are bool, uint8, int8, int16, int32, int64, float16, bfloat16, "
+      fmt::format("there is no dtype '{}'; the dtypes are bool, uint8 to uint64, int8 to int64, float16, bfloat16, "
                   "float32, float64, complex64 and complex128",
                   name));
 }

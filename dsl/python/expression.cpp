@@ -7,6 +7,7 @@
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/parse.hpp>
 #include <sinter/jit/inspect.hpp>
+#include <sinter/runtime/float_environment.hpp>
 #include "convert.hpp"
 #include "spelling.hpp"
 
@@ -55,13 +56,47 @@ nb::object call(const std::string& name, bool is_method, const nb::tuple& positi
   return result_of(*made);
 }
 
-/// An operator's result; NotImplemented if Python should ask the other operand.
-nb::object operated(const std::string& name, const nb::object& a, const nb::object& b) {
-  for (const nb::object* operand : {&a, &b})
-    if (!nb::isinstance<Operand>(*operand) && !number_from(*operand) && !PyObject_CheckBuffer(operand->ptr()) &&
-        !nb::hasattr(*operand, "__dlpack__"))
-      return nb::borrow(Py_NotImplemented);
-  return call(name, false, nb::make_tuple(a, b), {});
+/// Whether an operator may take the object: if not, Python should ask the other operand.
+bool is_operand(nb::handle object) {
+  return nb::isinstance<Operand>(object) || number_from(object) || PyObject_CheckBuffer(object.ptr()) ||
+         nb::hasattr(object, "__dlpack__");
+}
+
+/// An operation's result, as call() makes it.
+nb::object apply(const std::string& function, Op op, std::span<const TextValue> operands) {
+  try {
+    return nb::cast(object_of(without_gil([&] {
+      const runtime::DefaultFloatEnvironment floats;
+      return detail::applied(op, operands);
+    })));
+  } catch (const Error&) {
+    raised_by(function);
+    throw;
+  }
+}
+
+/// A Python function of one operand, which is all that the operation takes.
+nb::object unary(const std::string& function) {
+  const auto function_of = [function,
+                            operation = detail::operation_named(detail::without_alias(function))](nb::handle x) {
+    const TextValue operand = value_from(function, x);
+    return operand.is_operand() ? apply(function, operation->op, {&operand, 1})
+                                : call(function, false, nb::make_tuple(x), {});  // throws
+  };
+  return nb::cpp_function(function_of, nb::name(function.c_str()), nb::arg().none());
+}
+
+/// Python's operator for a function of two operands, with these in reverse order if it is `reflected`.
+nb::object binary(nb::handle type, const std::string& function, const std::string& symbol, bool reflected) {
+  const detail::TextOperation* const operation = detail::operation_named(function);  // null for matmul
+  const auto function_of = [function, operation, reflected](nb::handle self, nb::handle other) -> nb::object {
+    if (!is_operand(other)) return nb::borrow(Py_NotImplemented);
+    const nb::handle a = reflected ? other : self, b = reflected ? self : other;
+    const TextValue operands[] = {value_from(function, a), value_from(function, b)};
+    const bool is_direct = operation && std::ranges::all_of(operands, &TextValue::is_operand);
+    return is_direct ? apply(function, operation->op, operands) : call(function, false, nb::make_tuple(a, b), {});
+  };
+  return nb::cpp_function(function_of, nb::name(symbol.c_str()), nb::scope(type), nb::is_method(), nb::arg().none());
 }
 
 /// Evaluates together, in one kernel if shapes agree; tensors are returned unchanged.
@@ -121,17 +156,17 @@ TensorRef ExpressionObject::evaluated() const {
   return result;
 }
 
-std::unique_ptr<Operand> object_of(const TextValue& v) {
-  TextValue operand = v;
+std::unique_ptr<Operand> object_of(TextValue operand) {
   operand.place = detail::no_range;
   if (operand.kind == TextValue::Kind::Number)  // as in C++
-    operand = {.kind = TextValue::Kind::Scalar, .node = detail::node_of(v), .place = detail::no_range};
+    operand = {.kind = TextValue::Kind::Scalar, .node = detail::node_of(operand), .place = detail::no_range};
   return std::make_unique<ExpressionObject>(std::move(operand));
 }
 
 void add_expressions(nb::module_& m, nb::class_<Operand>& operand) {
   m.def("_call", call);
-  m.def("_operator", operated, nb::arg(), nb::arg().none(), nb::arg().none());
+  m.def("_unary", unary);
+  m.def("_binary", binary);
   m.def("_operations", operations);
   m.def(
       "evaluate", [](const nb::args& operands) { return evaluate(operands); }, nb::arg("operands"),

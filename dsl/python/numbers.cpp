@@ -1,6 +1,8 @@
 // Tensors from nested lists of numbers.
 #include <fmt/format.h>
 
+#include <limits>
+
 #include <sinter/dsl/value.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/runtime/error.hpp>
@@ -33,8 +35,9 @@ class Reader {
   void check_fit(DType dtype) const {
     if (highest_ > Category::Int || category(dtype) != Category::Int || dtype == DType::Int64) return;
     const int bits = 8 * static_cast<int>(size_of(dtype));
-    const std::int64_t least = dtype == DType::UInt8 ? 0 : -(std::int64_t{1} << (bits - 1));
-    const std::int64_t largest = least + (std::int64_t{1} << bits) - 1;
+    const std::int64_t least = is_unsigned(dtype) ? 0 : -(std::int64_t{1} << (bits - 1));
+    const std::int64_t largest =
+        bits == 64 ? std::numeric_limits<std::int64_t>::max() : least + (std::int64_t{1} << bits) - 1;
     for (const TextNumber& n : numbers_)
       if (n.integer < least || n.integer > largest) detail::throw_does_not_fit(n.integer, dtype);
   }

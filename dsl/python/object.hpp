@@ -59,7 +59,7 @@ class ExpressionObject final : public Operand {
 
 inline std::unique_ptr<Operand> object_of(TensorRef t) { return std::make_unique<TensorObject>(std::move(t)); }
 /// For a value that is_operand().
-std::unique_ptr<Operand> object_of(const TextValue& v);
+std::unique_ptr<Operand> object_of(TextValue v);
 
 /// The dtypes are objects: sinter_jit.float32.
 struct DTypeObject {

@@ -90,16 +90,19 @@ nb::object moved(const nb::object& self, const nb::object& target, nb::object dt
   return nb::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
 }
 
-/// The elements in the widest dtype of their category, on the CPU.
+/// The elements in the widest dtype of their category, on the CPU; uint64 stays, because int64 does not have its
+/// values.
 TensorRef wide(const Operand& x) {
   constexpr DType widest[] = {DType::Bool, DType::Int64, DType::Float64, DType::Complex128};
   return without_gil([&] {
     const TensorRef t = x.evaluated();
-    return jit::contiguous(*jit::to(*t, widest[static_cast<int>(category(t->dtype))], Device()));
+    const DType dtype = t->dtype == DType::UInt64 ? t->dtype : widest[static_cast<int>(category(t->dtype))];
+    return jit::contiguous(*jit::to(*t, dtype, Device()));
   });
 }
 
 nb::object element(const TensorImpl& t, std::int64_t i) {
+  if (t.dtype == DType::UInt64) return nb::int_(reinterpret_cast<const std::uint64_t*>(t.data)[i]);
   switch (category(t.dtype)) {
     case Category::Bool: return nb::bool_(runtime::element_at(reinterpret_cast<const bool*>(t.data) + i));
     case Category::Int: return nb::int_(reinterpret_cast<const std::int64_t*>(t.data)[i]);

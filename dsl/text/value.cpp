@@ -71,9 +71,9 @@ jit::LazyRef node_of(const TextValue& v) {
 
 runtime::TensorRef array_in(const TextValue& x) {
   if (x.array) return x.array;
-  const jit::LazyAccess::Content content = jit::LazyAccess::snapshot(x.node);
-  const bool is_operand = content.op == Op::leaf && content.leaf.is_current() && !content.origin && !content.is_cut;
-  return is_operand ? content.leaf.tensor : runtime::TensorRef();
+  const jit::ContentRef content = jit::LazyAccess::snapshot(x.node);
+  const bool is_operand = content->op == Op::leaf && content->leaf.is_current() && !content->origin && !content->is_cut;
+  return is_operand ? content->leaf.tensor : runtime::TensorRef();
 }
 
 Arguments::Arguments(std::string_view text, TextRange call, std::string_view name, const TextParameters& parameters,

@@ -27,7 +27,7 @@ std::vector<Command> make_commands() {
        {type,
         {"--name", "NAME", "the name of the kernel and the files (default: kernel)"},
         {"--prefix", "PREFIX", "a prefix for the names of all functions"},
-        {"--arch", "LIST", "GPUs to compile for (default: 80,90,100,120); none: only the CPU", true},
+        {"--arch", "LIST", "GPUs to compile for (default: 80,90,100,120); none: C99 for the CPU alone", true},
         {"--ptx", "on|off", "include PTX for newer GPUs (default: on)", false, "", {"on", "off"}},
         {"--format",
          "source|header|fatbin",

@@ -28,7 +28,7 @@ enum class Group : std::uint8_t { Bool, Int32, Int64, Float32, Float64, Casts, C
 inline constexpr int group_count = static_cast<int>(Group::count);
 
 /// Casts: from * dtypes + to, in the order of the dtypes. One form; null where a conversion takes two steps.
-inline constexpr int cast_dtypes = 10;  // those that are not complex
+inline constexpr int cast_dtypes = 13;  // those that are not complex
 inline constexpr int cast_count = cast_dtypes * cast_dtypes;
 
 /// Complex: of parts that are floats, then of doubles. The parts of in[0]; complex numbers of in[0] and in[1].

@@ -72,7 +72,10 @@ std::string literal(DType dtype, std::uint64_t bits) {
     case DType::Bool: return bits ? "true" : "false";
     case DType::UInt8: return fmt::format("{}", static_cast<std::uint8_t>(bits));
     case DType::Int8: return fmt::format("{}", static_cast<std::int8_t>(bits));
+    case DType::UInt16: return fmt::format("{}", static_cast<std::uint16_t>(bits));
     case DType::Int16: return fmt::format("{}", static_cast<std::int16_t>(bits));
+    case DType::UInt32: return fmt::format("{}u", static_cast<std::uint32_t>(bits));
+    case DType::UInt64: return fmt::format("{}ull", bits);
     case DType::Float16:
     case DType::BFloat16: return fmt::format("{{{:#x}}}", static_cast<std::uint16_t>(bits));
     case DType::Int32: {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
@@ -18,20 +20,20 @@ namespace sinter::inline v1::jit {
 
 namespace {
 
-using Content = LazyContent;
+using boost::container::small_vector;
 
 /// An upper bound on the number of operations that an operation depends on, from the bounds of its operands: the
 /// smaller of the tree's size, which counts a shared operand each time, and the number of operations created since the
 /// oldest one, which counts unrelated ones too.
 class SizeBound {
  public:
-  void add(const Content& operand) noexcept {
+  void add(const LazyContent& operand) noexcept {
     tree_ += operand.size;
     oldest_ = std::min(oldest_, operand.oldest);
     history_ = std::max(history_, operand.history);
   }
   /// Sets the bound of a new operation on these operands.
-  void put(Content& c) const noexcept {
+  void put(LazyContent& c) const noexcept {
     static std::atomic<std::uint64_t> created{0};
     const std::uint64_t now = created.fetch_add(1, std::memory_order_relaxed);
     c.oldest = std::min(oldest_, now);
@@ -43,7 +45,7 @@ class SizeBound {
   static constexpr auto most = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t tree_ = 0;
   std::uint32_t history_ = 0;
-  std::uint64_t oldest_ = LazyAccess::State::none;
+  std::uint64_t oldest_ = LazyContent::none;
 };
 
 /// Lazy nodes for a graph's outputs, with its leaves and scalars by number.
@@ -65,14 +67,14 @@ std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::
       made.push_back(LazyAccess::scalar(n.dtype, scalar_use(n).arrives_as, scalars[scalar_use(n).number]));
       continue;
     }
-    Content c;
+    LazyContent c;
     c.op = n.op;
     c.dtype = n.dtype;
     c.bits = n.op == Op::constant || n.op == Op::complex || changes_shape(n.op) ? n.attribute : 0;
     SizeBound bound;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
-      bound.add(LazyAccess::snapshot(c.operands[i++]));
+      bound.add(*LazyAccess::snapshot(c.operands[i++]));
     }
     if (n.arity > 0) bound.put(c);
     made.push_back(LazyAccess::make(std::move(c), placed != nullptr, placed ? placed->device() : Device()));
@@ -90,21 +92,21 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
 void make_leaves(std::span<const LazyRef> operands) {
   std::vector<LazyRef> large;
   for (const LazyRef& o : operands)
-    if (LazyAccess::snapshot(o).size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
+    if (LazyAccess::snapshot(o)->size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
   std::vector<runtime::TensorRef> results(large.size());
   evaluate_recorded(Recorded(large), results.data(), Mode::Fused);
   for (std::size_t i = 0; i < large.size(); ++i) {
-    Content leaf;
+    LazyContent leaf;
     leaf.dtype = large[i]->dtype();
     leaf.leaf = TensorSnapshot::of(std::move(results[i]));
     leaf.is_cut = true;
-    LazyAccess::state(*large[i]).replace(std::move(leaf));
+    LazyAccess::state(*large[i]).replace(shared(std::move(leaf)));
   }
 }
 
 /// Bounds the number of operations that a new one depends on: past the limit, its operands become leaves.
 void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
-  Content& content = LazyAccess::state(*made).content;  // not shared yet
+  LazyContent& content = *LazyAccess::state(*made).content;  // not shared yet
   if (content.size <= max_lazy_nodes) return;
   // Both bounds can be far too high if many expressions that share operands grow in turns.
   constexpr std::uint32_t worth_evaluating = max_lazy_nodes / 16;
@@ -115,9 +117,9 @@ void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
 }
 
 /// An operation on only C++ scalars is a C++ scalar: computed now, in bool, int64 or double.
-LazyRef fold_scalars(Op op, std::span<const Content> operands) {
+LazyRef fold_scalars(Op op, std::span<const ContentRef> operands) {
   std::array<OperandType, max_arity> types;
-  for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {arriving_dtype(operands[i].category)};
+  for (std::size_t i = 0; i < operands.size(); ++i) types[i] = {arriving_dtype(operands[i]->category)};
   OpTypes t = op_types(op, std::span(types).first(operands.size()));
   if (t.compute == DType::Float32) {  // for integer operands; C++ uses double
     t.compute = DType::Float64;
@@ -127,7 +129,7 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
   std::array<Value, max_arity> values;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const DType to = info(op).rule == DTypeRule::Select && i == 0 ? DType::Bool : t.compute;
-    values[i] = {to, convert_bits(operands[i].bits, types[i].dtype, to)};
+    values[i] = {to, convert_bits(operands[i]->bits, types[i].dtype, to)};
   }
   if (has(op, FaultsOnZeroDivisor) && t.compute == DType::Int64 && values[1].bits == 0)
     throw Error(fmt::format("ZeroDivisionError: {} of the numbers {} and 0", name(op),
@@ -137,23 +139,24 @@ LazyRef fold_scalars(Op op, std::span<const Content> operands) {
   return LazyAccess::scalar(default_dtype(category), category, convert_bits(bits, t.result, arriving_dtype(category)));
 }
 
-void check_numbers(Op op, std::span<const Content> operands) {
+void check_numbers(Op op, std::span<const ContentRef> operands) {
   std::array<std::optional<double>, max_arity> numbers;
   for (std::size_t i = 0; i < operands.size(); ++i)
-    if (operands[i].op == Op::scalar)
-      numbers[i] = number_of(operands[i].bits, arriving_dtype(operands[i].category));
-    else if (operands[i].op == Op::constant)
-      numbers[i] = number_of(operands[i].bits, operands[i].dtype);
+    if (operands[i]->op == Op::scalar)
+      numbers[i] = number_of(operands[i]->bits, arriving_dtype(operands[i]->category));
+    else if (operands[i]->op == Op::constant)
+      numbers[i] = number_of(operands[i]->bits, operands[i]->dtype);
   check_arguments(op, std::span(numbers).first(operands.size()));
 }
 
-bool is_complex_number(const Content& c) { return c.op == Op::complex && c.bits == weak_result; }
+bool is_complex_number(const LazyContent& c) { return c.op == Op::complex && c.bits == weak_result; }
 
 /// The operands as the first nodes of a graph, which then determines dtypes.
 /// A C++ complex number is complex() of two scalars, numbered after the operands.
-std::vector<Operand> as_nodes(Graph& graph, std::span<const Content> contents) {
+std::vector<Operand> as_nodes(Graph& graph, std::span<const ContentRef> contents) {
   std::vector<Operand> nodes;
-  for (std::uint32_t i = 0; const Content& c : contents) {
+  for (std::uint32_t i = 0; const ContentRef& content : contents) {
+    const LazyContent& c = *content;
     if (c.op == Op::scalar) {
       nodes.push_back(graph.scalar(c.dtype, c.category, i));
     } else if (c.op == Op::constant) {
@@ -172,15 +175,51 @@ std::vector<Operand> as_nodes(Graph& graph, std::span<const Content> contents) {
 }
 
 LazyRef import_with_operands(const Graph& graph, std::string_view what, std::span<const LazyRef> operands,
-                             std::span<const Content> contents) {
+                             std::span<const ContentRef> contents) {
   std::array<std::uint64_t, 3 * max_arity> scalars{};
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    scalars[i] = contents[i].bits;
-    if (!is_complex_number(contents[i])) continue;
+    scalars[i] = contents[i]->bits;
+    if (!is_complex_number(*contents[i])) continue;
     for (std::size_t part = 0; part < 2; ++part)
-      scalars[max_arity + 2 * i + part] = LazyAccess::snapshot(contents[i].operands[part]).bits;
+      scalars[max_arity + 2 * i + part] = LazyAccess::snapshot(contents[i]->operands[part])->bits;
   }
   return import(graph, what, operands, scalars);
+}
+
+/// The operand as a value of this dtype, if nothing has to be computed for it. Null otherwise. As in typed expressions,
+/// each use of a C++ scalar is a scalar of its own.
+LazyRef without_cast(const LazyRef& operand, const LazyContent& content, DType dtype) {
+  if (content.op == Op::scalar && !is_complex(dtype)) return LazyAccess::scalar(dtype, content.category, content.bits);
+  return content.dtype == dtype ? operand : LazyRef();
+}
+
+/// The operation if no operand has to be converted, except C++ scalars; null otherwise. A graph finds the same, slower.
+LazyRef without_casts(Op op, std::span<const LazyRef> operands, std::span<const ContentRef> contents,
+                      ReduceAxes along) {
+  std::array<OperandType, max_arity> types;
+  bool all_weak = true;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const LazyContent& c = *contents[i];
+    if (c.op == Op::constant || is_complex_number(c)) return {};
+    types[i] = c.op == Op::scalar ? OperandType{default_dtype(c.category), true} : OperandType{c.dtype};
+    all_weak &= types[i].weak;
+  }
+  const OpTypes t = op_types(op, std::span(types).first(contents.size()));
+  if (!t.ok || all_weak) return {};
+  const LazyNode* placed = operand_with_device(name(op), operands);
+  LazyContent made;
+  made.op = op;
+  made.dtype = t.result;
+  made.bits = is_reduction(op) ? along.bits() : 0;
+  SizeBound bound;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const bool condition = info(op).rule == DTypeRule::Select && i == 0;
+    made.operands[i] = without_cast(operands[i], *contents[i], condition ? DType::Bool : t.compute);
+    if (!made.operands[i]) return {};
+    bound.add(*contents[i]);
+  }
+  bound.put(made);
+  return LazyAccess::make(std::move(made), placed != nullptr, placed ? placed->device() : Device());
 }
 
 }  // namespace
@@ -206,7 +245,7 @@ void LazyNode::destroy(LazyNode* node) noexcept {
 
 DType LazyNode::dtype() const noexcept {
   State::Lock lock(*state_);
-  return state_->content.dtype;
+  return state_->content->dtype;
 }
 
 Device LazyNode::device() const noexcept { return state_->device; }
@@ -215,21 +254,22 @@ LazyRef lazy(runtime::TensorImpl& leaf) { return LazyAccess::leaf(runtime::Tenso
 
 LazyRef lazy(runtime::TensorImpl& leaf, Origin origin) {
   const LazyRef made = lazy(leaf);
-  set_origin(LazyAccess::state(*made).content, std::make_shared<const Origin>(std::move(origin)));  // not shared yet
+  set_origin(*LazyAccess::state(*made).content, std::make_shared<const Origin>(std::move(origin)));  // not shared yet
   return made;
 }
 
 runtime::TensorRef uniquely_owned_result(const LazyRef& value) {
   if (!value || value->owners() != 1) return {};
-  const Content content = LazyAccess::snapshot(value);
-  if (content.op != Op::leaf || !content.origin || content.origin.use_count() != 2) return {};  // its node's and ours
-  const runtime::TensorRef& result = content.origin->result;
-  const bool is_whole = result == content.leaf.tensor && result->contiguous;
+  const ContentRef content = LazyAccess::snapshot(value);
+  if (content->op != Op::leaf || !content->origin || content->origin.use_count() != 1 || content->owners() != 2)
+    return {};  // its node's and ours
+  const runtime::TensorRef& result = content->origin->result;
+  const bool is_whole = result == content->leaf.tensor && result->contiguous;
   return is_whole && result->buffer && result->buffer->owners() == 1 ? result : runtime::TensorRef();
 }
 
 LazyRef named(const LazyRef& value, std::string_view name) {
-  Content content = LazyAccess::snapshot(value);
+  LazyContent content = *LazyAccess::snapshot(value);
   if (content.op != Op::leaf && content.op != Op::iota) return value;
   content.name = std::make_shared<const std::string>(name);
   return LazyAccess::make(std::move(content), true, value->device());
@@ -252,7 +292,7 @@ std::vector<LazyRef> lazy_outputs(const Recorded& recorded) {
     leaves.push_back(lazy(*recorded.leaves[i]));
     if (i < recorded.names.size() && !recorded.names[i].empty()) leaves[i] = named(leaves[i], recorded.names[i]);
     if (i < recorded.origins.size() && recorded.origins[i])
-      set_origin(LazyAccess::state(*leaves[i]).content, recorded.origins[i]);
+      set_origin(*LazyAccess::state(*leaves[i]).content, recorded.origins[i]);
   }
   std::vector<std::uint64_t> scalars;
   for (const Scalar s : recorded.scalars) scalars.push_back(s.bits);
@@ -264,17 +304,22 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands) { return lazy(op, operand
 LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along) {
   if (info(op).rule == DTypeRule::None || operands.size() != info(op).arity)
     throw Error(fmt::format("{} takes {} operands, not {}", name(op), info(op).arity, operands.size()));
-  std::vector<Content> contents;
-  for (const LazyRef& o : operands) {
-    if (!o) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name(op)));
-    contents.push_back(LazyAccess::snapshot(o));
+  std::array<ContentRef, max_arity> taken;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i]) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name(op)));
+    taken[i] = LazyAccess::snapshot(operands[i]);
   }
+  const std::span<const ContentRef> contents(taken.data(), operands.size());
   if (limits_arguments(op)) check_numbers(op, contents);
+  if (LazyRef result = without_casts(op, operands, contents, along)) {
+    bound_size(result, operands);
+    return result;
+  }
   Graph graph;
   graph.output(graph.apply(op, as_nodes(graph, contents), along));
   const bool complex = is_complex(graph[graph.outputs()[0]].dtype);
   if (!complex && !is_reduction(op) &&
-      std::ranges::all_of(contents, [](const Content& c) { return c.op == Op::scalar; }))
+      std::ranges::all_of(contents, [](const ContentRef& c) { return c->op == Op::scalar; }))
     return fold_scalars(op, contents);
   operand_with_device(name(op), operands);
   LazyRef result = import_with_operands(graph, name(op), operands, contents);
@@ -284,10 +329,10 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along) {
 
 LazyRef lazy_cast(const LazyRef& a, DType dtype) {
   if (!a) throw Error("cast: the operand is a lazy expression that was moved from");
-  const Content content = LazyAccess::snapshot(a);
+  const ContentRef content = LazyAccess::snapshot(a);
   // A cast to the same dtype still rounds a value that is held in its compute dtype.
-  const bool changes_nothing = content.dtype == dtype && !is_stored_only(dtype);
-  if (content.op != Op::scalar && content.op != Op::constant && changes_nothing) return a;
+  const bool changes_nothing = content->dtype == dtype && !is_stored_only(dtype);
+  if (content->op != Op::scalar && content->op != Op::constant && changes_nothing) return a;
   Graph graph;
   graph.output(graph.explicit_cast(as_nodes(graph, {&content, 1})[0], dtype));
   LazyRef result = import_with_operands(graph, "cast", {&a, 1}, {&content, 1});
@@ -300,7 +345,7 @@ LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset) { return la
 LazyRef lazy_load(const LazyRef& array, const LazyRef& offset) {
   if (!offset) throw Error("load: the index is a lazy expression that was moved from");
   const LazyRef leaves[] = {offset, array};
-  const Content content = LazyAccess::snapshot(offset);
+  const ContentRef content = LazyAccess::snapshot(offset);
   Graph graph;
   const Operand from = graph.array(array->dtype(), 1);
   graph.output(graph.load(from, as_nodes(graph, {&content, 1})[0]));
@@ -311,7 +356,8 @@ LazyRef lazy_load(const LazyRef& array, const LazyRef& offset) {
 
 Recorded record_for_copy(const LazyRef& value) {
   const std::span one(&value, 1);
-  if (LazyAccess::snapshot(value).size > max_copied_nodes && count_operations(one, max_copied_nodes) > max_copied_nodes)
+  if (LazyAccess::snapshot(value)->size > max_copied_nodes &&
+      count_operations(one, max_copied_nodes) > max_copied_nodes)
     make_leaves(one);
   return Recorded::with_origins(one);
 }
@@ -319,15 +365,18 @@ Recorded record_for_copy(const LazyRef& value) {
 std::future<void> prepare_async(std::span<const LazyRef> values) { return prepare_recorded_async(Recorded(values)); }
 
 void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode) {
-  std::vector<bool> is_new;
+  small_vector<bool, 8> is_new;
   for (std::size_t i = 0; i < values.size(); ++i) is_new.push_back(!outputs[i]);
-  // The operands of a modified result would be recomputed at each step of a loop, so they become leaves.
-  if (mode != Mode::Prepare)
-    if (const std::vector<LazyRef> changed = modified_ancestors(values); !changed.empty()) make_leaves(changed);
-  evaluate_recorded(Recorded(values), outputs, mode);
-  if (mode == Mode::Prepare) return;
+  if (mode == Mode::Prepare) return evaluate_recorded(Recorded(values), outputs, mode);
+  std::vector<LazyRef> changed;
+  Recorded recorded = record(values, changed);
+  if (!changed.empty()) {  // their operands would be recomputed at each step of a loop, so they become leaves
+    make_leaves(changed);
+    recorded = Recorded(values);
+  }
+  evaluate_recorded(recorded, outputs, mode);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (is_new[i] && LazyAccess::snapshot(values[i]).size > 0) {
+    if (is_new[i] && LazyAccess::snapshot(values[i])->size > 0) {
       LazyAccess::state(*values[i]).keep_result(TensorSnapshot::of(outputs[i]));
       drop_ancestor_results(values[i]);
     }

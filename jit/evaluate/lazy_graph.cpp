@@ -4,19 +4,21 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include <runtime/different_devices.hpp>
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../graph/pointer_map.hpp"
 
 namespace sinter::inline v1::jit {
 
 namespace {
 
-using Content = LazyContent;
+using boost::container::small_vector;
 
 std::string describe(std::span<const LazyRef> operands) {
   std::string list;
@@ -30,52 +32,62 @@ class Flattener {
  public:
   /// How to treat values whose results are cached: as leaves, as leaves with their origin, or as operations.
   enum class CachedResults { Use, UseWithOrigin, IgnoreOfOutputs, Ignore };
-  Flattener(Recorded& out, CachedResults results) : out_(out), results_(results) {}
+  /// `changed` receives the nodes below the outputs whose cached results were modified.
+  Flattener(Recorded& out, CachedResults results, std::vector<LazyRef>* changed = nullptr)
+      : out_(out), results_(results), changed_(changed) {}
 
   void add(std::span<const LazyRef> values) {
     outputs_ = values;
     for (const LazyRef& v : values) visit(v);
-    for (const LazyRef& v : values) out_.graph.output(known_.at(v.get()));
+    for (const LazyRef& v : values) out_.graph.output(*known_.find(v.get()));
   }
 
  private:
   struct Frame {
     const LazyNode* node;
-    std::size_t content;
+    const LazyContent* content;
     std::size_t next = 0;  // operand to visit
   };
 
   void visit(const LazyRef& root) {
-    std::vector<Frame> path;
-    enter(path, root.get());
-    while (!path.empty()) {
-      Frame& top = path.back();
-      const Content& c = contents_[top.content];
+    enter(root.get());
+    while (!path_.empty()) {
+      Frame& top = path_.back();
+      const LazyContent& c = *top.content;
       if (top.next < c.operands.size() && c.operands[top.next]) {
-        enter(path, c.operands[top.next++].get());
+        enter(c.operands[top.next++].get());
         continue;
       }
-      known_[top.node] = add(c);
-      path.pop_back();
+      *known_.try_emplace(top.node).first = add(c);
+      path_.pop_back();
     }
   }
 
-  void enter(std::vector<Frame>& path, const LazyNode* node) {
-    if (known_.contains(node)) return;
-    Content c = LazyAccess::state(*node).snapshot();
-    if (c.result.is_unchanged() && !ignores_result(node)) {
-      c.op = Op::leaf;
-      c.leaf = std::move(c.result);
-      if (results_ == CachedResults::UseWithOrigin)
-        c.origin =
-            std::make_shared<const Origin>(Origin{{LazyRef::share(const_cast<LazyNode*>(node))}, {}, c.leaf.tensor});
-      c.operands = {};
-    }
-    contents_.push_back(std::move(c));
-    path.push_back({node, contents_.size() - 1});
+  void enter(const LazyNode* node) {
+    if (known_.find(node)) return;
+    auto [content, result] = LazyAccess::state(*node).snapshot_with_result();
+    if (result.tensor) content = with_result(node, std::move(content), std::move(result));
+    path_.push_back({node, content.get()});
+    contents_.push_back(std::move(content));
   }
 
-  Operand add(const Content& c) {
+  /// A leaf in place of a node that has a cached result, if that is to be used.
+  ContentRef with_result(const LazyNode* node, ContentRef content, TensorSnapshot result) {
+    if (!result.is_unchanged()) {
+      if (changed_ && !is_output(node)) changed_->push_back(LazyRef::share(const_cast<LazyNode*>(node)));
+      return content;
+    }
+    if (ignores_result(node)) return content;
+    LazyContent leaf;
+    leaf.dtype = content->dtype;
+    leaf.leaf = std::move(result);
+    if (results_ == CachedResults::UseWithOrigin)
+      leaf.origin =
+          std::make_shared<const Origin>(Origin{{LazyRef::share(const_cast<LazyNode*>(node))}, {}, leaf.leaf.tensor});
+    return shared(std::move(leaf));
+  }
+
+  Operand add(const LazyContent& c) {
     switch (c.op) {
       case Op::leaf:
       case Op::iota:
@@ -89,11 +101,12 @@ class Flattener {
     }
     std::array<Operand, max_arity> operands;
     std::size_t arity = 0;
-    for (; arity < operands.size() && c.operands[arity]; ++arity) operands[arity] = known_.at(c.operands[arity].get());
+    for (; arity < operands.size() && c.operands[arity]; ++arity)
+      operands[arity] = *known_.find(c.operands[arity].get());
     return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), changes_shape(c.op) ? c.bits : 0);
   }
 
-  Operand add_leaf(const Content& c) {
+  Operand add_leaf(const LazyContent& c) {
     runtime::TensorImpl* t = c.leaf.tensor.get();
     if (!c.leaf.is_current())
       throw Error(
@@ -114,25 +127,28 @@ class Flattener {
         out_.origins.resize(number);
         out_.origins.push_back(c.origin);
       }
-      place->second = c.op == Op::iota    ? out_.graph.iota(number)
-                      : c.op == Op::array ? out_.graph.array(c.dtype, number)
-                                          : out_.graph.leaf(c.dtype, number);
+      *place = c.op == Op::iota    ? out_.graph.iota(number)
+               : c.op == Op::array ? out_.graph.array(c.dtype, number)
+                                   : out_.graph.leaf(c.dtype, number);
     }
-    return place->second;
+    return *place;
   }
 
+  bool is_output(const LazyNode* node) const noexcept {
+    return std::ranges::any_of(outputs_, [&](const LazyRef& v) { return v.get() == node; });
+  }
   bool ignores_result(const LazyNode* node) const noexcept {
-    if (results_ == CachedResults::IgnoreOfOutputs)
-      return std::ranges::any_of(outputs_, [&](const LazyRef& v) { return v.get() == node; });
-    return results_ == CachedResults::Ignore;
+    return results_ == CachedResults::IgnoreOfOutputs ? is_output(node) : results_ == CachedResults::Ignore;
   }
 
   Recorded& out_;
   const CachedResults results_;
+  std::vector<LazyRef>* const changed_;
   std::span<const LazyRef> outputs_;
-  std::vector<Content> contents_;  // keep alive the nodes in the map below, whose keys are addresses
-  std::unordered_map<const LazyNode*, Operand> known_;
-  std::unordered_map<const runtime::TensorImpl*, Operand> leaf_nodes_, array_nodes_;
+  small_vector<Frame, 16> path_;
+  small_vector<ContentRef, 16> contents_;  // keep alive the nodes in the map below, whose keys are addresses
+  PointerMap<Operand> known_;
+  PointerMap<Operand> leaf_nodes_, array_nodes_;
 };
 
 }  // namespace
@@ -158,9 +174,9 @@ std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t 
     LazyRef node = std::move(pending.back());
     pending.pop_back();
     if (!seen.insert(node.get()).second) continue;
-    const LazyContent c = LazyAccess::snapshot(node);
-    count += c.size > 0;
-    for (const LazyRef& o : c.operands)
+    const ContentRef c = LazyAccess::snapshot(node);
+    count += c->size > 0;
+    for (const LazyRef& o : c->operands)
       if (o) pending.push_back(o);
     held.push_back(std::move(node));
   }
@@ -200,31 +216,20 @@ Recorded Recorded::unevaluated(std::span<const LazyRef> values) {
   return made;
 }
 
-std::vector<LazyRef> modified_ancestors(std::span<const LazyRef> values) {
-  std::vector<LazyRef> pending(values.begin(), values.end()), changed, held;
-  std::unordered_set<const LazyNode*> seen, asked;
-  for (const LazyRef& v : values) asked.insert(v.get());
-  while (!pending.empty()) {
-    LazyRef node = std::move(pending.back());
-    pending.pop_back();
-    if (!node || !seen.insert(node.get()).second) continue;
-    const LazyContent c = LazyAccess::snapshot(node);
-    if (!c.result.is_unchanged())
-      for (const LazyRef& o : c.operands) pending.push_back(o);
-    if (c.result.tensor && !c.result.is_unchanged() && !asked.contains(node.get())) changed.push_back(node);
-    held.push_back(std::move(node));
-  }
-  return changed;
+Recorded record(std::span<const LazyRef> values, std::vector<LazyRef>& changed) {
+  Recorded made;
+  made.device = device_of(values);
+  Flattener(made, Flattener::CachedResults::Use, &changed).add(values);
+  return made;
 }
 
 void drop_ancestor_results(const LazyRef& value) {
-  constexpr std::uint32_t node_and_copy = 2;
-  std::vector<LazyRef> pending{value};
+  small_vector<ContentRef, 8> pending{LazyAccess::snapshot(value)};
   while (!pending.empty()) {
-    const LazyContent c = LazyAccess::snapshot(pending.back());
+    const ContentRef c = std::move(pending.back());
     pending.pop_back();
-    for (const LazyRef& o : c.operands)
-      if (o && o->owners() == node_and_copy && !LazyAccess::state(*o).drop_result()) pending.push_back(o);
+    for (const LazyRef& o : c->operands)
+      if (o && o->owners() == 1 && !LazyAccess::state(*o).drop_result()) pending.push_back(LazyAccess::snapshot(o));
   }
 }
 

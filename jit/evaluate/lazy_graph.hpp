@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <sinter/jit/recorded.hpp>
 #include "lazy_node.hpp"
 
 namespace sinter::inline v1::jit {
@@ -14,8 +15,9 @@ const LazyNode* operand_with_device(std::string_view what, std::span<const LazyR
 /// The number of operations that the operands depend on, each counted once; stops counting past `enough`.
 std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough);
 
-/// Those nodes among the values' ancestors whose cached results the user has modified.
-std::vector<LazyRef> modified_ancestors(std::span<const LazyRef> values);
+/// The values together. `changed` receives those nodes among their ancestors whose cached results the user has
+/// modified.
+Recorded record(std::span<const LazyRef> values, std::vector<LazyRef>& changed);
 
 /// Releases the results that only another evaluation of `value` would use: a loop that evaluates each step would keep
 /// all of them.

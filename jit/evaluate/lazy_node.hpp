@@ -37,26 +37,35 @@ struct TensorSnapshot {
   }
 };
 
-/// A node's contents. Evaluation may replace them by a leaf while other threads read, hence the lock.
-struct LazyNode::State {
+/// What a node computes.
+struct LazyContent {
   static constexpr auto none = std::numeric_limits<std::uint64_t>::max();
 
-  struct Content {
-    Op op = Op::leaf;
-    DType dtype = DType::Float32;
-    Category category = Category::Bool;  // of a scalar
-    std::uint32_t size = 0;              // upper bound on the operations that it depends on, itself included
-    std::uint64_t oldest = none;         // the oldest of these, by order of creation
-    std::uint64_t bits = 0;              // of a scalar, before conversion; of a constant
-    TensorSnapshot leaf;
-    std::shared_ptr<const std::string> name;  // of a leaf, if it has one
-    std::shared_ptr<const Origin> origin;     // the same
-    std::uint32_t history = 0;                // the longest chain of origins that it depends on
-    bool is_cut = false;                      // of a leaf: a computed value whose origin was dropped
-    TensorSnapshot result;                    // of an earlier evaluation; the user may have modified it since
-    std::array<LazyRef, max_arity> operands;
-  };
+  Op op = Op::leaf;
+  DType dtype = DType::Float32;
+  Category category = Category::Bool;  // of a scalar
+  std::uint32_t size = 0;              // upper bound on the operations that it depends on, itself included
+  std::uint64_t oldest = none;         // the oldest of these, by order of creation
+  std::uint64_t bits = 0;              // of a scalar, before conversion; of a constant
+  TensorSnapshot leaf;
+  std::shared_ptr<const std::string> name;  // of a leaf, if it has one
+  std::shared_ptr<const Origin> origin;     // the same
+  std::uint32_t history = 0;                // the longest chain of origins that it depends on
+  bool is_cut = false;                      // of a leaf: a computed value whose origin was dropped
+  std::array<LazyRef, max_arity> operands;
+};
 
+/// Not changed once threads share it: taking a snapshot is taking a reference.
+struct SharedContent : LazyContent, runtime::Counted<SharedContent> {
+  explicit SharedContent(LazyContent&& c) : LazyContent(std::move(c)) {}
+  static void destroy(SharedContent* c) noexcept { delete c; }
+};
+using ContentRef = runtime::Ref<SharedContent>;
+
+inline ContentRef shared(LazyContent&& c) { return ContentRef::adopt(new SharedContent(std::move(c))); }
+
+/// Evaluation may replace a node's contents by a leaf while other threads read, hence the lock.
+struct LazyNode::State {
   class Lock {
    public:
     explicit Lock(State& s) : busy_(s.busy_) {
@@ -75,16 +84,23 @@ struct LazyNode::State {
   bool has_device = false;
   Device device;
   LazyNode* next_to_destroy = nullptr;
-  Content content;
+  ContentRef content;
+  TensorSnapshot result;  // of an earlier evaluation; the user may have modified it since
 
-  Content snapshot() {
+  ContentRef snapshot() {
     Lock lock(*this);
     return content;
   }
-  void replace(Content&& c) {
+  std::pair<ContentRef, TensorSnapshot> snapshot_with_result() {
+    Lock lock(*this);
+    return {content, result};
+  }
+  void replace(ContentRef c) {
+    TensorSnapshot dropped;
     {
       Lock lock(*this);
       std::swap(content, c);
+      std::swap(result, dropped);
     }
     // The old contents are released here, without the lock.
   }
@@ -92,12 +108,12 @@ struct LazyNode::State {
   bool drop_result() {
     TensorSnapshot dropped;
     Lock lock(*this);
-    std::swap(content.result, dropped);
+    std::swap(result, dropped);
     return static_cast<bool>(dropped.tensor);
   }
-  void keep_result(TensorSnapshot result) {
+  void keep_result(TensorSnapshot r) {
     Lock lock(*this);
-    std::swap(content.result, result);
+    std::swap(result, r);
   }
 
  private:
@@ -106,20 +122,19 @@ struct LazyNode::State {
 
 struct LazyAccess {
   using State = LazyNode::State;
-  using Content = State::Content;
 
   static State& state(const LazyNode& n) noexcept { return *n.state_; }
-  static Content snapshot(const LazyRef& n) { return n->state_->snapshot(); }
+  static ContentRef snapshot(const LazyRef& n) { return n->state_->snapshot(); }
 
-  static LazyRef make(Content content, bool has_device, Device device) {
+  static LazyRef make(LazyContent content, bool has_device, Device device) {
     LazyRef r = LazyRef::adopt(new LazyNode);
-    r->state_->content = std::move(content);
+    r->state_->content = shared(std::move(content));
     r->state_->has_device = has_device;
     r->state_->device = device;
     return r;
   }
   static LazyRef leaf(runtime::TensorRef t) {
-    Content c;
+    LazyContent c;
     c.op = runtime::lacks_memory(*t) ? Op::iota : Op::leaf;
     c.dtype = t->dtype;
     const Device device = t->device;
@@ -128,12 +143,12 @@ struct LazyAccess {
   }
   /// The tensor of a leaf as an array for indirect loads.
   static LazyRef array(const LazyRef& leaf) {
-    Content c = snapshot(leaf);
+    LazyContent c = *snapshot(leaf);
     c.op = Op::array;
     return make(std::move(c), true, leaf->device());
   }
   static LazyRef scalar(DType dtype, Category category, std::uint64_t bits) {
-    Content c;
+    LazyContent c;
     c.op = Op::scalar;
     c.dtype = dtype;
     c.category = category;
@@ -142,14 +157,12 @@ struct LazyAccess {
   }
 };
 
-using LazyContent = LazyAccess::Content;
-
 /// Lets gradients flow through a leaf, unless that would make a chain of more than max_history origins: the origin is
 /// dropped then.
 inline void set_origin(LazyContent& leaf, std::shared_ptr<const Origin> origin) {
   leaf.history = 1;
   for (const LazyRef& input : origin->inputs)
-    leaf.history = std::max(leaf.history, LazyAccess::snapshot(input).history + 1);
+    leaf.history = std::max(leaf.history, LazyAccess::snapshot(input)->history + 1);
   leaf.is_cut = leaf.history > max_history;
   if (leaf.is_cut)
     leaf.history = 0;

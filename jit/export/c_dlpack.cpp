@@ -21,10 +21,10 @@ TensorType tensor_type(DType dtype) {
   const int bits = 8 * static_cast<int>(size_of(dtype));
   switch (dtype) {
     case DType::Bool: return {6, 8};
-    case DType::UInt8: return {1, 8};
     case DType::BFloat16: return {4, 16};
     default: break;
   }
+  if (is_unsigned(dtype)) return {1, bits};
   const Category c = category(dtype);
   return {c == Category::Int ? 0 : c == Category::Float ? 2 : 5, bits};
 }
@@ -64,6 +64,8 @@ std::string take(const Model& m) {
     out += fmt::format(
         "  if ((result = sinter_check_tensor(t[{}], {}, {}, {}, {}, is_launch)) != sinter_ok) return result;\n", i,
         type.code, type.bits, needed_ndim(*all[i]), all[i]->shape.ndim());
+    if (m.launches)
+      out += fmt::format("  if (is_launch && (result = sinter_check_device(t[{}])) != sinter_ok) return result;\n", i);
   }
   for (int s = 0; s < std::ssize(m.sizes->names()); ++s)
     out += fmt::format("  {} = {};\n", m.sizes->text(Extent::symbol(s), "a->"), where_is(m, Extent::symbol(s)));
@@ -116,7 +118,7 @@ std::vector<std::string> dlpack_parameters(const Model& model, bool of_launch) {
 }
 
 std::string c_dlpack_functions(const Model& m, const std::string& name) {
-  return take(m) + public_function(m, name, true) + public_function(m, name, false);
+  return take(m) + (m.launches ? public_function(m, name, true) : "") + public_function(m, name, false);
 }
 
 }  // namespace sinter::inline v1::jit::exporting

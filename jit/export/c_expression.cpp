@@ -17,7 +17,10 @@ std::string_view memory_type(DType dtype) noexcept {
     case DType::Bool:
     case DType::UInt8: return "uint8_t";
     case DType::Int8: return "int8_t";
+    case DType::UInt16: return "uint16_t";
     case DType::Int16: return "int16_t";
+    case DType::UInt32: return "uint32_t";
+    case DType::UInt64: return "uint64_t";
     case DType::Float16:
     case DType::BFloat16: return "uint16_t";
     case DType::Complex64:
@@ -49,6 +52,7 @@ std::string_view short_name(DType dtype) noexcept {
   switch (dtype) {
     case DType::Bool: return "b8";
     case DType::Int32: return "i32";
+    case DType::UInt64: return "u64";
     case DType::Int64: return "i64";
     case DType::Float16: return "f16";
     case DType::BFloat16: return "bf16";

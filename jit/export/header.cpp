@@ -27,7 +27,7 @@ std::string describe(const Model& m, const std::string& name) {
     out += fmt::format(" * The workspace is device memory of {}_workspace_bytes(...) bytes, aligned to 256. {}\n", name,
                        m.temporaries.empty() ? "Without one (NULL, 0)\n * long rows are not shared among blocks."
                                              : "It may be used again when the\n * stream has done this work.");
-  if (m.may_fault())
+  if (m.launches && m.may_fault())
     out += fmt::format(" * fault is a word of device memory, 0 before. Afterwards {}.\n",
                        !m.takes_indices()     ? "1 where an integer was divided by 0"
                        : !m.may_divide_by_0() ? "2 where an index was outside its axis, and counted as 0"
@@ -50,6 +50,46 @@ std::string function(const std::string& type, const std::string& name, const std
     out += text, line += text;
   }
   return out + (parameters.empty() ? "void);\n" : ");\n");
+}
+
+/// Of what loads and unloads kernels.
+std::string load_declarations(const Library& library) {
+  std::string out =
+      "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
+  out += fmt::format("int {}_load(void);\n\n", library.prefix());
+  out +=
+      "/* Unloads them from the current context: before the library is closed, or to free device memory. No launch "
+      "may\n"
+      " * be running, in this thread or in another. Later launches load them again. */\n";
+  out += fmt::format("int {}_unload(void);\n\n", library.prefix());
+  if (library.options.format != ExportFormat::Fatbin) return out;
+  out += fmt::format(
+      "/* Reads the kernels' binaries from {}.fatbin, before any is launched; or takes them from memory, which "
+      "stays\n"
+      " * as it is from then on and is aligned to 8 bytes. Functions on the CPU need neither. */\n",
+      library.options.name);
+  out += fmt::format("int {0}_open(const char *path);\nint {0}_use(const void *fatbin, size_t bytes);\n\n",
+                     library.prefix());
+  return out + fmt::format(
+                   "/* Frees the data read by {0}_open, or drops the pointer passed to {0}_use. Loaded kernels stay "
+                   "loaded; to load others\n"
+                   " * takes an {0}_open again. */\nvoid {0}_close(void);\n\n",
+                   library.prefix());
+}
+
+/// Of one kernel's functions.
+std::string declarations(const Library& library, const Model& m) {
+  const std::string name = library.kernel_prefix(m);
+  std::string out = describe(m, name);
+  if (m.launches) out += function("int ", name + "_launch", parameters(m, true));
+  out += function("int ", name + "_cpu", parameters(m, false));
+  if (library.options.dlpack) {
+    out += "/* The same with a DLTensor * for each array. */\n";
+    if (m.launches) out += function("int ", name + "_launch_dlpack", dlpack_parameters(m, true));
+    out += function("int ", name + "_cpu_dlpack", dlpack_parameters(m, false));
+  }
+  if (m.has_workspace()) out += function("size_t ", name + "_workspace_bytes", size_parameters(m));
+  return out + "\n";
 }
 
 }  // namespace
@@ -92,66 +132,42 @@ void add_other_parameters(const Model& model, bool of_launch, std::vector<std::s
 
 std::string header_text(const Library& library) {
   const std::string macro = library.macro();
-  std::string out = fmt::format(
-      "/* {0}.h: kernels exported by Sinter. Needs nothing but the C library: the CUDA driver is opened at run time.\n"
-      " *\n"
-      " * NAME_launch(stream, outputs, inputs, sizes, ...) starts the kernel on a GPU, in the current CUDA context, on "
-      "a\n"
-      " * CUstream (NULL: the default stream), and returns at once. Arrays are device memory, row-major and "
-      "contiguous;\n"
-      " * where an array comes with strides, these are in elements, one for each axis, NULL for a contiguous array.\n"
-      " * NAME_cpu(outputs, inputs, sizes, ...) computes the same on arrays of the host, on the calling thread.\n"
-      " * Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex elements are pairs (real, "
-      "imaginary), as in C and "
-      "C++.\n"
-      " * Both give 0, or a code that {1}_error_text explains. All functions may be called from any thread. */\n"
-      "#ifndef {2}_H\n#define {2}_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
+  std::string out =
+      fmt::format("/* {}.h: kernels exported by Sinter. {}\n *\n", library.options.name,
+                  library.launches() ? "Needs nothing but the C library: the CUDA driver is opened at run time."
+                                     : "Needs nothing but C99 and its library.");
+  if (library.launches())
+    out +=
+        " * NAME_launch(stream, outputs, inputs, sizes, ...) starts the kernel on a GPU, in the current CUDA context, "
+        "on a\n"
+        " * CUstream (NULL: the default stream), and returns at once. Arrays are device memory, laid out as the "
+        "host's.\n";
+  out += fmt::format(
+      " * NAME_cpu(outputs, inputs, sizes, ...) computes {} arrays of the host, on the calling thread. They are "
+      "row-major\n"
+      " * and contiguous; where an array comes with strides, these are in elements, one for each axis, NULL for a\n"
+      " * contiguous array. Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex elements are "
+      "pairs\n"
+      " * (real, imaginary), as in C and C++.\n"
+      " * All functions give 0, or a code that {}_error_text explains, and may be called from any thread. */\n"
+      "#ifndef {}_H\n#define {}_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-      library.options.name, library.prefix(), macro);
+      library.launches() ? "the same on" : "on", library.prefix(), macro, macro);
   out += fmt::format("#define {}_ABI_VERSION {}\n\nenum {{\n", macro, export_abi_version);
-  int code = 0;
-  for (const ErrorCode& e : error_codes())
-    out += fmt::format("  {}_{} = {}, /* {} */\n", macro, e.name, code++, e.text);
-  out += fmt::format("  {}_DRIVER_ERROR = {} /* and above: {} and what the driver gave, a CUresult */\n}};\n\n", macro,
-                     driver_error, driver_error);
-  out += "/* What a code means. Never NULL; for driver codes, valid until the driver library is unloaded. */\n";
-  out += fmt::format("const char *{}_error_text(int code);\n\n", library.prefix());
+  const std::vector<ErrorCode> codes = error_codes(library);
+  for (const ErrorCode& e : codes)
+    out += fmt::format("  {}_{} = {}{} /* {} */\n", macro, e.name, e.code,
+                       library.launches() || &e != &codes.back() ? "," : "", e.text);
+  if (library.launches())
+    out += fmt::format("  {}_DRIVER_ERROR = {} /* and above: {} and what the driver gave, a CUresult */\n", macro,
+                       driver_error, driver_error);
+  out += fmt::format("}};\n\n/* What a code means. Never NULL{} */\nconst char *{}_error_text(int code);\n\n",
+                     library.launches() ? "; for driver codes, valid until the driver library is unloaded." : ".",
+                     library.prefix());
   out += "/* The version of this interface that the functions were made for. */\n";
   out += fmt::format("int {}_abi_version(void);\n\n", library.prefix());
-  out +=
-      "/* Loads all kernels into the current context, so that no launch has to: before a stream captures a graph. */\n";
-  out += fmt::format("int {}_load(void);\n\n", library.prefix());
-  out +=
-      "/* Unloads them from the current context: before the library is closed, or to free device memory. No launch "
-      "may\n"
-      " * be running, in this thread or in another. Later launches load them again. */\n";
-  out += fmt::format("int {}_unload(void);\n\n", library.prefix());
-  if (library.options.format == ExportFormat::Fatbin) {
-    out += fmt::format(
-        "/* Reads the kernels' binaries from {}.fatbin, before any is launched; or takes them from memory, which "
-        "stays\n"
-        " * as it is from then on and is aligned to 8 bytes. Functions on the CPU need neither. */\n",
-        library.options.name);
-    out += fmt::format("int {0}_open(const char *path);\nint {0}_use(const void *fatbin, size_t bytes);\n\n",
-                       library.prefix());
-    out += fmt::format(
-        "/* Frees the data read by {0}_open, or drops the pointer passed to {0}_use. Loaded kernels stay loaded; to "
-        "load "
-        "others\n"
-        " * takes an {0}_open again. */\nvoid {0}_close(void);\n\n",
-        library.prefix());
-  }
-  for (const Model& m : library.kernels) {
-    const std::string name = library.kernel_prefix(m);
-    out += describe(m, name) + function("int ", name + "_launch", parameters(m, true)) +
-           function("int ", name + "_cpu", parameters(m, false));
-    if (library.options.dlpack)
-      out += "/* The same with a DLTensor * for each array. */\n" +
-             function("int ", name + "_launch_dlpack", dlpack_parameters(m, true)) +
-             function("int ", name + "_cpu_dlpack", dlpack_parameters(m, false));
-    if (m.has_workspace()) out += function("size_t ", name + "_workspace_bytes", size_parameters(m));
-    out += "\n";
-  }
+  if (library.launches()) out += load_declarations(library);
+  for (const Model& m : library.kernels) out += declarations(library, m);
   return out + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
@@ -164,12 +180,14 @@ std::string wrapper_text(const Library& library) {
       "      : std::runtime_error(std::string(function) + \": \" + {1}_error_text(code)), code_(code) {{}}\n"
       "  int code() const noexcept {{ return code_; }}\n\n private:\n  int code_;\n}};\n",
       library.options.name, library.prefix());
-  out += fmt::format(
+  out +=
       "\n// The prefix sinter_ is reserved: no parameter name starts with it.\n"
-      "inline void sinter_check(const char* function, int code) {{\n  if (code != 0) throw Error(function, code);\n}}\n"
-      "\ninline void load() {{ sinter_check(\"{0}_load\", ::{0}_load()); }}\n"
-      "\ninline void unload() {{ sinter_check(\"{0}_unload\", ::{0}_unload()); }}\n",
-      library.prefix());
+      "inline void sinter_check(const char* function, int code) {\n  if (code != 0) throw Error(function, code);\n}\n";
+  if (library.launches())
+    out += fmt::format(
+        "\ninline void load() {{ sinter_check(\"{0}_load\", ::{0}_load()); }}\n"
+        "\ninline void unload() {{ sinter_check(\"{0}_unload\", ::{0}_unload()); }}\n",
+        library.prefix());
   if (library.options.format == ExportFormat::Fatbin)
     out += fmt::format(
         "\ninline void open(const std::string& path) {{ sinter_check(\"{0}_open\", ::{0}_open(path.c_str())); }}\n"
@@ -178,6 +196,7 @@ std::string wrapper_text(const Library& library) {
   const auto name_of = [](const std::string& parameter) { return parameter.substr(parameter.find_last_of(" *") + 1); };
   for (const Model& m : library.kernels)
     for (const bool of_launch : {true, false}) {
+      if (of_launch && !m.launches) continue;
       std::vector<std::string> names;
       const std::vector<std::string> all = parameters(m, of_launch);
       for (const std::string& p : all) names.push_back(name_of(p));

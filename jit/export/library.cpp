@@ -90,33 +90,42 @@ std::string content_hash(std::string_view text) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-std::span<const ErrorCode> error_codes() {
+bool Library::allocates() const noexcept {
+  return std::ranges::any_of(kernels, [](const Model& m) { return !m.temporaries.empty(); });
+}
+
+std::vector<ErrorCode> error_codes(const Library& library) {
   static constexpr ErrorCode codes[] = {
-      {"OK", "no error"},
-      {"NULL_POINTER", "a pointer to an array with elements is null"},
-      {"BAD_SIZE", "a size is negative, or sizes or strides make an array larger than memory"},
-      {"MISALIGNED", "an array is not aligned to its element size"},
-      {"OVERLAP", "an output shares memory with an input or with another output"},
-      {"BAD_NUMBER", "a number does not fit the integers that it is used with"},
-      {"EMPTY_REDUCTION", "amax, amin, argmax or argmin of an empty row"},
-      {"DIVISION_BY_ZERO", "an integer was divided by 0"},
-      {"BAD_WORKSPACE", "the workspace is null, not aligned to 256 bytes, too small, or shares memory with an array"},
-      {"OUT_OF_MEMORY", "out of memory"},
-      {"NO_DRIVER", "libcuda.so.1, the CUDA driver, cannot be opened"},
-      {"OLD_DRIVER", "the CUDA driver lacks a function: it is too old"},
-      {"NO_CONTEXT", "no CUDA context is current in this thread"},
-      {"WRONG_ARCHITECTURE", "the kernels were exported for other GPUs than this one"},
-      {"INDEX_OUT_OF_RANGE", "an index is out of range"},
-      {"AFTER_FORK",
-       "this process was forked from one that had used the CUDA driver, which cannot be used here: start a new "
-       "process"},
-      {"BAD_TENSOR", "a DLPack tensor differs in ndim, dtype, shape or strides from what the function takes"},
-      {"WRONG_DEVICE", "a DLPack tensor is on another kind of device than the function takes"},
-      {"FILE_UNREADABLE", "the file of kernels cannot be read"},
-      {"FILE_MISMATCH", "the file of kernels does not match this library"},
-      {"FILE_NOT_OPEN", "the kernels are in a file that has not been opened"},
+      {0, "OK", "no error", false},
+      {1, "NULL_POINTER", "a pointer to an array with elements is null", false},
+      {2, "BAD_SIZE", "a size is negative, or sizes or strides make an array larger than memory", false},
+      {3, "MISALIGNED", "an array is not aligned to its element size", false},
+      {4, "OVERLAP", "an output shares memory with an input or with another output", false},
+      {5, "BAD_NUMBER", "a number does not fit the integers that it is used with", false},
+      {6, "EMPTY_REDUCTION", "amax, amin, argmax or argmin of an empty row", false},
+      {7, "DIVISION_BY_ZERO", "an integer was divided by 0", false},
+      {8, "BAD_WORKSPACE", "the workspace is null, not aligned to 256 bytes, too small, or shares memory with an array",
+       true},
+      {9, "OUT_OF_MEMORY", "out of memory", false},
+      {10, "NO_DRIVER", "libcuda.so.1, the CUDA driver, cannot be opened", true},
+      {11, "OLD_DRIVER", "the CUDA driver lacks a function: it is too old", true},
+      {12, "NO_CONTEXT", "no CUDA context is current in this thread", true},
+      {13, "WRONG_ARCHITECTURE", "the kernels were exported for other GPUs than this one", true},
+      {14, "INDEX_OUT_OF_RANGE", "an index is out of range", false},
+      {15, "AFTER_FORK",
+       "this process was forked from one that had used the CUDA driver, which cannot be used here: start a new process",
+       true},
+      {16, "BAD_TENSOR", "a DLPack tensor differs in ndim, dtype, shape or strides from what the function takes",
+       false},
+      {17, "WRONG_DEVICE", "a DLPack tensor is on another kind of device than the function takes", false},
+      {18, "FILE_UNREADABLE", "the file of kernels cannot be read", true},
+      {19, "FILE_MISMATCH", "the file of kernels does not match this library", true},
+      {20, "FILE_NOT_OPEN", "the kernels are in a file that has not been opened", true},
   };
-  return codes;
+  std::vector<ErrorCode> out;
+  std::ranges::copy_if(codes, std::back_inserter(out),
+                       [&](const ErrorCode& e) { return library.launches() || !e.of_launch; });
+  return out;
 }
 
 Library make_library(const std::vector<Export>& exports, const LibraryOptions& options, const Compile& compile) {
@@ -125,6 +134,7 @@ Library make_library(const std::vector<Export>& exports, const LibraryOptions& o
   std::set<std::string> names;
   for (const Export& e : exports) {
     library.kernels.push_back(make_model(e));
+    library.kernels.back().launches = library.launches();
     if (options.cpp_wrapper && e.options.name == "Error")
       throw Error("the kernel name Error is used by the C++ wrapper: choose another name");
     if (!names.insert(e.options.name).second)

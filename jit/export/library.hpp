@@ -31,6 +31,11 @@ struct Library {
   std::vector<Target> targets;
   std::vector<Image> images;  // each text once, in the order of the kernels
 
+  /// Whether it has kernels for GPUs. One without needs nothing but C99 and <math.h>.
+  bool launches() const noexcept { return !targets.empty(); }
+  /// Whether functions on the CPU allocate memory: for temporaries.
+  bool allocates() const noexcept;
+
   /// "ns_": before every function; and that with the library's name, for those of the library.
   std::string kernel_prefix(const Model& m) const { return options.prefix + m.name; }
   std::string prefix() const { return options.prefix + options.name; }
@@ -67,10 +72,13 @@ struct Fatbin {
 Fatbin make_fatbin(const Library& library);
 
 struct ErrorCode {
+  int code;
   std::string_view name;  // NULL_POINTER
   std::string_view text;
+  bool of_launch;  // only functions for GPUs return it
 };
-std::span<const ErrorCode> error_codes();
+/// What the library's functions may return.
+std::vector<ErrorCode> error_codes(const Library& library);
 inline constexpr int driver_error = 1000;
 
 }  // namespace sinter::inline v1::jit::exporting

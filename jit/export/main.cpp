@@ -21,7 +21,7 @@ constexpr std::string_view usage =
     "  --name NAME       of the library and its files (kernels)\n"
     "  --prefix PREFIX   before the names of all functions\n"
     "  --kernels A,B     these alone\n"
-    "  --archs 80,90     the GPUs to compile for; the word none: the kernels run on the CPU alone\n"
+    "  --archs 80,90     the GPUs to compile for; the word none: C99 for the CPU alone\n"
     "  --ptx on|off      PTX for newer GPUs as well (on)\n"
     "  --format source|header|fatbin   a header and a source file; a header alone; as source, the binaries in a file\n"
     "  --dlpack on|off   functions that take DLPack tensors as well (off)\n"

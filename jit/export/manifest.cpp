@@ -57,7 +57,7 @@ std::string kernel_json(const Library& library, const Model& m) {
     if (!n.name.empty()) numbers.push_back(n);
   constexpr std::string_view types[] = {"bool", "int64_t", "double"};
   return fmt::format(
-      "{{\n{0}\"name\": \"{1}\",\n{0}\"launch\": \"{2}_launch\",\n{0}\"cpu\": \"{2}_cpu\",\n{0}\"outputs\": {3},\n"
+      "{{\n{0}\"name\": \"{1}\",\n{10}{0}\"cpu\": \"{2}_cpu\",\n{0}\"outputs\": {3},\n"
       "{0}\"inputs\": {4},\n{0}\"sizes\": [{5}],\n{0}\"numbers\": {6},\n{0}\"workspace\": {7},\n{0}\"in_place\": {8},\n"
       "{0}\"steps\": [{9}\n{0}]\n    }}",
       indent, m.name, library.kernel_prefix(m),
@@ -67,7 +67,8 @@ std::string kernel_json(const Library& library, const Model& m) {
            [&](const ScalarArgument& n) {
              return fmt::format(R"({{"name": "{}", "c_type": "{}"}})", n.name, types[static_cast<int>(n.category)]);
            }),
-      m.has_workspace(), m.in_place, steps);
+      m.has_workspace(), m.in_place, steps,
+      m.launches ? fmt::format("{}\"launch\": \"{}_launch\",\n", indent, library.kernel_prefix(m)) : "");
 }
 
 std::string image_json(const Library& library, const Image& image) {

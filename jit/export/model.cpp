@@ -315,8 +315,9 @@ bool Model::has_workspace() const noexcept {
   const auto splits = [](const LayoutVersion& l) {
     return std::ranges::any_of(l.variants, [](const Variant& v) { return v.kernel_class.rows.split; });
   };
-  return !temporaries.empty() ||
-         std::ranges::any_of(steps, [&](const Step& s) { return std::ranges::any_of(s.versions, splits); });
+  return launches && (!temporaries.empty() || std::ranges::any_of(steps, [&](const Step& s) {
+           return std::ranges::any_of(s.versions, splits);
+         }));
 }
 
 bool Model::has_empty_error() const noexcept {

@@ -88,12 +88,13 @@ struct Model {
   std::shared_ptr<Sizes> sizes;
   std::vector<Step> steps;
   bool in_place = false, one_variant = false;
+  bool launches = true;                        // on GPUs, too
   std::vector<std::vector<bool>> may_be_same;  // outputs by inputs: whether both may be one array
 
   bool may_fault() const noexcept;
   bool may_divide_by_0() const noexcept;
   bool takes_indices() const noexcept;
-  bool has_workspace() const noexcept;
+  bool has_workspace() const noexcept;    // of a launch
   bool has_empty_error() const noexcept;  // looks for the largest of a row, which may have no element
   bool is_strided() const noexcept;
   const Array& array(const Slot& slot) const;  // not for iotas

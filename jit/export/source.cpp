@@ -1,259 +1,123 @@
 // The C source of an exported library.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 
-#include "../plan/row_cache.hpp"
-#include "../plan/row_passes.hpp"
 #include "c_expression.hpp"
 #include "c_functions.hpp"
 #include "c_kernel.hpp"
-
-#include "library.hpp"
+#include "c_launch.hpp"
 
 namespace sinter::inline v1::embedded {
-extern const std::string_view export_launcher, export_file, export_dlpack;
+extern const std::string_view export_arguments, export_launcher, export_file, export_dlpack, export_dlpack_device;
 }
 
 namespace sinter::inline v1::jit::exporting {
 namespace {
 
-/// Bytes as words of eight, the lowest first: GPUs are in little-endian machines alone.
-std::string words_of(std::string_view bytes) {
-  std::string out, line;
-  for (std::size_t i = 0; i < bytes.size() + 1; i += 8) {  // text ends with a zero
-    std::uint64_t word = 0;
-    for (std::size_t b = 0; b < 8 && i + b < bytes.size(); ++b)
-      word |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i + b])) << 8 * b;
-    const std::string text = word < 10 ? fmt::format("{},", word) : fmt::format("{:#x},", word);
-    if (line.size() + text.size() > 116) out += line + "\n", line.clear();
-    line += text;
-  }
-  return out + line + "\n";
+std::string error_text_function(const Library& library) {
+  std::string out = fmt::format("const char *{}_error_text(int code) {{\n  switch (code) {{\n", library.prefix());
+  for (const ErrorCode& e : error_codes(library)) out += fmt::format("    case {}: return \"{}\";\n", e.code, e.text);
+  out += "    default: break;\n  }\n";
+  if (!library.launches()) return out + "  return \"no such code\";\n}\n";
+  return out +
+         fmt::format("  return code > {0} ? sinter_driver_text(code - {0}) : \"no such code\";\n}}\n", driver_error);
 }
 
-std::string images(const Library& library) {
-  std::string out;
-  const bool has_file = library.options.format == ExportFormat::Fatbin;
-  const Fatbin fatbin = has_file ? make_fatbin(library) : Fatbin();
-  for (std::size_t i = 0; i < library.images.size(); ++i) {
-    if (library.targets.empty()) continue;
-    const Image& image = library.images[i];
-    std::string table;
-    for (std::size_t t = 0; t < library.targets.size(); ++t) {
-      const Target& target = library.targets[t];
-      if (has_file) {
-        table += fmt::format("  {{{}, {}, NULL, {}}},\n", target.architecture, target.is_ptx, fatbin.offsets[i][t]);
-        continue;
-      }
-      out += fmt::format("static const unsigned long long sinter_image_{}_{}[] = {{\n{}}};\n", i, target.name(),
-                         words_of(image.compiled[t].binary));
-      table +=
-          fmt::format("  {{{}, {}, sinter_image_{}_{}, 0}},\n", target.architecture, target.is_ptx, i, target.name());
-    }
-    out += fmt::format("static const sinter_image sinter_images_{}[] = {{\n{}}};\n\n", i, table);
+std::string error_enum(const Library& library) {
+  std::string out = "enum {\n";
+  for (const ErrorCode& e : error_codes(library)) {
+    std::string name(e.name);
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    out += fmt::format("  sinter_{} = {},\n", name, e.code);
   }
-  return out;
+  if (library.launches()) out += fmt::format("  sinter_driver_error = {},\n", driver_error);
+  out.erase(out.size() - 2, 1);  // the last comma
+  return out + "};\n";
 }
 
-struct Limits {
-  std::size_t operands = 1, dims = 2, words = 8, scalars = 1;
-};
-
-Limits limits_of(const Library& library) {
-  Limits l;
+/// The sizes of sinter_nest.
+std::string nest_limits(const Library& library) {
+  std::size_t dims = 2, operands = 1;
   for (const Model& m : library.kernels)
     for (const Step& s : m.steps)
       for (const LayoutVersion& version : s.versions) {
-        const std::size_t operands = s.traits->operands.size(), ndim = static_cast<std::size_t>(version.nest.ndim);
-        std::size_t partials = 0, scalars = 0;
-        for (const Variant& v : version.variants)
-          if (s.traits->rows) partials = std::max(partials, s.traits->rows->stages(v.kernel_class.rows));
-        for (const Node& n : s.kernel->graph.nodes()) scalars += n.op == Op::scalar || n.op == Op::iota;
-        l.operands = std::max(l.operands, operands);
-        l.dims = std::max(l.dims, ndim);
-        l.words = std::max(l.words, operands * (ndim + 1) + 3 * ndim + partials + scalars + 12);
-        l.scalars = std::max(l.scalars, scalars);
+        dims = std::max(dims, static_cast<std::size_t>(version.nest.ndim));
+        operands = std::max(operands, s.traits->operands.size());
       }
-  return l;
+  return fmt::format("enum {{ sinter_max_dims = {}, sinter_max_operands = {} }};\n", dims, operands);
 }
 
-char letter(AccessPattern p) {
-  switch (p) {
-    case AccessPattern::Contiguous: return 'C';
-    case AccessPattern::Uniform: return 'U';
-    case AccessPattern::InnerContiguous: return 'I';
-    case AccessPattern::InnerBroadcast: return 'B';
-    case AccessPattern::Strided:
-    case AccessPattern::Transposed: break;
+/// Everything of one kernel.
+std::string kernel_text(const Library& library, const Model& m) {
+  std::string out =
+      fmt::format("/* ---- {} {} */\n\n", m.name, std::string(std::max<std::size_t>(105 - m.name.size(), 8), '-'));
+  for (std::size_t s = 0; m.launches && s < m.steps.size(); ++s)
+    for (const LayoutVersion& version : m.steps[s].versions) out += c_kernel_tables(library, m, s, version);
+  out += c_arguments(m);
+  for (std::size_t s = 0; s < m.steps.size(); ++s) {
+    for (const LayoutVersion& version : m.steps[s].versions)
+      if (m.launches || &version == &m.steps[s].versions.back())
+        out += c_nest(m, s, version, kernel_name(m, s, version)) + "\n";
+    out += c_kernel(m, s) + "\n";
   }
-  return 'S';
+  out += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
+  return library.options.dlpack ? out + c_dlpack_functions(m, library.kernel_prefix(m)) : out;
 }
 
-std::string variant_table(const Library& library, const Model& m, std::size_t step, const LayoutVersion& version) {
-  const Step& s = m.steps[step];
-  const std::string name = kernel_name(m, step, version);
-  std::string partials, table;
-  for (std::size_t i = 0; i < version.variants.size(); ++i) {
-    const Variant& v = version.variants[i];
-    const RowConfig& r = v.kernel_class.rows;
-    std::string partial_table = "NULL";
-    std::size_t launches = 1;
-    if (s.traits->rows && r.split) {
-      const RowPasses passes(*s.kernel, !r.in_registers);
-      launches = static_cast<std::size_t>(passes.stages.count) + 1;
-      partial_table = fmt::format("{}_partials_{}", name, i);
-      std::vector<int> bytes;
-      for (int stage = 0; stage < passes.stages.count; ++stage)
-        bytes.push_back(partial_size(passes, stage, v.kernel_class.wide));
-      partials += fmt::format("static const int {}[] = {{{}}};\n", partial_table, fmt::join(bytes, ", "));
-    }
-    const RowCache row_cache(*s.traits, v.kernel_class);
-    const std::string image_table = library.targets.empty() ? "NULL" : fmt::format("sinter_images_{}", v.image);
-    table += fmt::format("  {{\"{}\", {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", s.kernel->name,
-                         image_table, library.targets.size(), v.kernel_class.vector_width, v.kernel_class.wide,
-                         r.row_per_element, r.team, r.block, r.vectors_per_thread, r.in_registers, r.split, launches,
-                         partial_table, row_cache.bytes(1), s.traits->rows ? variable_bytes(*s.traits->rows) : 0);
-  }
-  return fmt::format(
-      "{0}static const sinter_variant {1}_variants[] = {{\n"
-      "  /* entry, images, vector_width, wide, row_per_element, team, block, vectors_per_thread, in_registers, split, "
-      "launches, partials, row_cache, "
-      "shared */\n{2}}};\n",
-      partials, name, table);
-}
-
-std::string kernel_tables(const Library& library, const Model& m, std::size_t step, const LayoutVersion& version) {
-  const Step& s = m.steps[step];
-  const std::string name = kernel_name(m, step, version);
-  std::string out = variant_table(library, m, step, version);
-  out += fmt::format("static const sinter_rule {}_rules[] = {{\n", name);
-  const auto limit = [](std::int64_t n) {
-    return n == std::numeric_limits<std::int64_t>::max() ? std::string("INT64_MAX") : fmt::format("{}", n);
-  };
-  for (const Rule& r : version.rules)
-    out += fmt::format("  {{{}, {}, &{}_variants[{}]}},\n", limit(r.rows), limit(r.columns), name, r.variant);
-  std::string patterns;
-  std::vector<std::size_t> bytes;
-  for (std::size_t k = 0; k < s.traits->operands.size(); ++k) {
-    patterns += letter(version.base.patterns[k]);
-    bytes.push_back(s.traits->operands[k].memory ? size_of(s.traits->operands[k].dtype) : 0);
-  }
-  return out + fmt::format(
-                   "}};\nstatic const int {0}_bytes[] = {{{1}}};\n"
-                   "static const sinter_kernel {0}_kernel = {{{2}, {3}, {4}, {5}, {6}, {7}, {8}, \"{9}\", {0}_bytes, "
-                   "{0}_rules, {10}}};\n\n",
-                   name, fmt::join(bytes, ", "), s.kernel->outputs.size(), s.traits->operands.size(), version.nest.ndim,
-                   version.nest.reduced, s.traits->rows.has_value(), s.traits->faults.division_by_zero,
-                   s.traits->faults.index_out_of_range, patterns, version.rules.size());
-}
-
-std::string library_functions(const Library& library) {
-  std::string kernels;
-  std::size_t count = 0;
-  for (const Model& m : library.kernels)
-    for (std::size_t s = 0; s < m.steps.size(); ++s)
-      for (const LayoutVersion& version : m.steps[s].versions) {
-        kernels += fmt::format("  &{}_kernel,\n", kernel_name(m, s, version));
-        ++count;
-      }
-  std::string out = fmt::format(
-      "/* ---- The library "
-      "---------------------------------------------------------------------------------------------- */\n\n"
-      "static const sinter_kernel *const sinter_kernels[] = {{\n{}}};\n\n"
-      "int {}_load(void) {{ return sinter_load_all(sinter_kernels, {}); }}\n\n"
-      "int {}_unload(void) {{ return sinter_unload_all(); }}\n\n"
-      "int {}_abi_version(void) {{ return {}_ABI_VERSION; }}\n\n"
-      "const char *{}_error_text(int code) {{\n  switch (code) {{\n",
-      kernels, library.prefix(), count, library.prefix(), library.prefix(), library.macro(), library.prefix());
-  int code = 0;
-  for (const ErrorCode& e : error_codes()) out += fmt::format("    case {}: return \"{}\";\n", code++, e.text);
-  return out + fmt::format(
-                   "    default: break;\n  }}\n  return code > {0} ? sinter_driver_text(code - {0}) : \"no such "
-                   "code\";\n}}\n",
-                   driver_error);
-}
-
-/// Functions of libraries whose binaries are in a file.
-std::string file_functions(const Library& library) {
-  const std::string bytes = make_fatbin(library).bytes;
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format(
-      "int {0}_open(const char *path) {{ return sinter_open_file(path, {1}, UINT64_C({2:#x})); }}\n\n"
-      "int {0}_use(const void *fatbin, size_t bytes) {{\n  bool is_taken;\n"
-      "  return sinter_use_file(fatbin, bytes, {1}, UINT64_C({2:#x}), false, &is_taken);\n}}\n\n"
-      "void {0}_close(void) {{ sinter_close_file(); }}\n\n",
-      library.prefix(), bytes.size(), hash);
-}
-
-std::string error_enum() {
-  std::string out = "enum {\n";
-  int code = 0;
-  for (const ErrorCode& e : error_codes()) {
-    std::string name(e.name);
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    out += fmt::format("  sinter_{} = {},\n", name, code++);
-  }
-  return out + fmt::format("  sinter_driver_error = {}\n}};\n", driver_error);
+std::string includes(const Library& library) {
+  const bool is_header = library.options.format == ExportFormat::Header;
+  std::string out;
+  if (library.launches() && !is_header) out += "#ifndef _POSIX_C_SOURCE\n#define _POSIX_C_SOURCE 200809L\n#endif\n";
+  if (!is_header) out += fmt::format("#include \"{}.h\"\n\n", library.options.name);
+  const auto include = [&](const char* name) { out += fmt::format("#include <{}.h>\n", name); };
+  if (library.launches()) include("dlfcn");
+  include("math");
+  if (library.launches()) include("pthread");
+  if (library.options.format == ExportFormat::Fatbin) include("stdio");
+  if (library.launches() || library.allocates()) include("stdlib");
+  include("string");
+  return out + "\n";
 }
 
 }  // namespace
 
 std::string source_text(const Library& library) {
-  const Limits l = limits_of(library);
   std::string own;
-  for (const Model& m : library.kernels) {
-    own += fmt::format("/* ---- {} {} */\n\n", m.name, std::string(std::max<std::size_t>(105 - m.name.size(), 8), '-'));
-    for (std::size_t s = 0; s < m.steps.size(); ++s)
-      for (const LayoutVersion& version : m.steps[s].versions) own += kernel_tables(library, m, s, version);
-    own += c_arguments(m);
-    for (std::size_t s = 0; s < m.steps.size(); ++s) {
-      for (const LayoutVersion& version : m.steps[s].versions)
-        own += c_nest(m, s, version, kernel_name(m, s, version)) + "\n";
-      own += c_kernel(m, s) + "\n";
-    }
-    own += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
-    if (library.options.dlpack) own += c_dlpack_functions(m, library.kernel_prefix(m));
-  }
+  for (const Model& m : library.kernels) own += kernel_text(library, m);
   std::string out =
-      fmt::format("/* {0}.c: kernels exported by Sinter; see {0}.h. Link it with the C library's m and dl. */\n",
-                  library.options.name);
-  const bool has_file = library.options.format == ExportFormat::Fatbin;
-  if (library.options.format != ExportFormat::Header)
-    out += fmt::format("#ifndef _POSIX_C_SOURCE\n#define _POSIX_C_SOURCE 200809L\n#endif\n#include \"{}.h\"\n\n",
-                       library.options.name);
-  out += "#include <dlfcn.h>\n#include <math.h>\n#include <pthread.h>\n";
-  if (has_file) out += "#include <stdio.h>\n";
-  out +=
-      "#include <stdlib.h>\n#include <string.h>\n\n"
+      fmt::format("/* {0}.c: kernels exported by Sinter; see {0}.h. Link it with the C library's {1}. */\n",
+                  library.options.name, library.launches() ? "m and dl" : "m") +
+      includes(library) +
       "/* a * b + c is rounded twice unless it says fma. */\n"
-      "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n"
-      "#elif defined(__GNUC__)\n#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
-  out += error_enum() + fmt::format(
-                            "enum {{ sinter_max_dims = {}, sinter_max_operands = {}, sinter_max_words = {}, "
-                            "sinter_max_scalars = {} }};\n\n",
-                            l.dims, l.operands, l.words, l.scalars);
+      "#if defined(__GNUC__) && !defined(__clang__)\n"
+      "#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n"
+      "#elif defined(_MSC_VER) && !defined(__clang__)\n#pragma fp_contract(off)\n"
+      "#else\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
+  out += error_enum(library) + nest_limits(library) + "\n";
   for (const char* const type : {"float", "double"}) {
     const std::string name = fmt::format("sinter_complex{}", *type == 'f' ? 64 : 128);
     if (own.find(name) != std::string::npos) out += fmt::format("typedef struct {{ {} re, im; }} {};\n\n", type, name);
   }
-  out += std::string(embedded::export_launcher) + "\n";
-  if (has_file) out += std::string(embedded::export_file) + "\n";
+  out += std::string(embedded::export_arguments) + "\n";
+  if (library.launches()) out += c_launch_limits(library) + std::string(embedded::export_launcher) + "\n";
+  if (library.options.format == ExportFormat::Fatbin) out += std::string(embedded::export_file) + "\n";
   if (library.options.dlpack) out += std::string(embedded::export_dlpack) + "\n";
-  out += images(library);
+  if (library.options.dlpack && library.launches()) out += std::string(embedded::export_dlpack_device) + "\n";
+  if (library.launches()) out += c_images(library);
   const std::string helpers = helpers_for(own);
   if (!helpers.empty())
     out +=
         "/* ---- Functions of elements "
         "------------------------------------------------------------------------------------ */\n\n" +
         helpers;
-  out += own + library_functions(library);
-  if (has_file) out += "\n" + file_functions(library);
-  return out + "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif\n";
+  out += own +
+         "/* ---- The library "
+         "---------------------------------------------------------------------------------------------- */\n\n";
+  if (library.launches()) out += c_load_functions(library);
+  out += fmt::format("int {}_abi_version(void) {{ return {}_ABI_VERSION; }}\n\n", library.prefix(), library.macro());
+  return out + error_text_function(library) +
+         "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif\n";
 }
 
 std::string cuda_text(const Library& library) {

@@ -51,13 +51,20 @@ std::string_view accepted(DTypeRule rule) noexcept {
 
 constexpr std::string_view real_ones =
     "real numbers, not complex ones: take real(z), imag(z), abs(z) or angle(z) first";
+constexpr std::string_view not_uint64 =
+    "other dtypes than uint64, which is stored, added, multiplied and compared for equality: convert with "
+    "cast<std::int64_t>(x) or cast<float>(x)";
+constexpr std::string_view not_both_signs =
+    "no signed integers beside uint64: no dtype holds the values of both; convert one with cast<T>(x)";
 
 [[noreturn]] void throw_dtype(Op op, std::span<const OperandType> operands) {
   std::string list;
   for (const OperandType& o : operands) list += (list.empty() ? "" : ", ") + describe(o);
-  const bool complex = is_complex(common_type(operands).dtype) && !takes_complex(op);
-  throw DTypeError(
-      fmt::format("{}({}): {} takes {}", name(op), list, name(op), complex ? real_ones : accepted(info(op).rule)));
+  const DType common = common_type(operands).dtype;
+  std::string_view takes = accepted(info(op).rule);
+  if (is_complex(common) && !takes_complex(op)) takes = real_ones;
+  if (common == DType::UInt64) takes = takes_uint64(op) ? not_both_signs : not_uint64;
+  throw DTypeError(fmt::format("{}({}): {} takes {}", name(op), list, name(op), takes));
 }
 
 /// An implicit conversion would silently drop the imaginary part.

@@ -233,7 +233,7 @@ class Scanner {
 };
 
 template <class T>
-constexpr bool is_scanned = std::is_same_v<T, std::int64_t> || !std::is_integral_v<T>;
+constexpr bool is_scanned = sizeof(T) == 8 || !std::is_integral_v<T>;
 
 }  // namespace
 

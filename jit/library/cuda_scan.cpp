@@ -37,7 +37,7 @@ bool is_extreme(int operation) noexcept { return operation >= number_of(Extreme:
 
 /// The accumulator's type, as in cpu::scan.
 const char* state_type(DType dtype) noexcept {
-  if (dtype == DType::Int64) return "unsigned long long";
+  if (dtype == DType::Int64 || dtype == DType::UInt64) return "unsigned long long";
   return size_of(dtype) == 2 ? "float" : "double";
 }
 
@@ -47,7 +47,8 @@ std::string operation_type(int operation, DType dtype) {
   if (is_extreme(operation)) {
     const bool max = operation == number_of(Extreme::Max);
     if (dtype == DType::Bool) return fmt::format("ExtremeOfBools<{}>", max);
-    return fmt::format("Extreme<{}, {}, {}>", element, info(compute_dtype(dtype)).cuda_name, max);
+    return fmt::format("Extreme<{}, {}, {}>", element,
+                       info(dtype == DType::UInt64 ? dtype : compute_dtype(dtype)).cuda_name, max);
   }
   if (is_complex(dtype))
     return fmt::format("Complex{}<{}, {}>", templates[operation], element, info(real_of(dtype)).cuda_name);

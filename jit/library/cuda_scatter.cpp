@@ -68,9 +68,7 @@ const LibraryKernel& add_kernel(DType dtype) {
 }  // namespace
 
 /// CUDA has no compare-and-swap of bytes, and that of 16 bits is worth its code only for floats.
-bool adds_in_place(DType dtype) noexcept {
-  return category(dtype) != Category::Int || dtype == DType::Int32 || dtype == DType::Int64;
-}
+bool adds_in_place(DType dtype) noexcept { return category(dtype) != Category::Int || size_of(dtype) >= 4; }
 
 void write_at(const runtime::TensorImpl& x, const runtime::TensorImpl& offsets, const runtime::TensorImpl& values,
               Write how, const std::string& fault) {

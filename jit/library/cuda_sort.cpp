@@ -44,7 +44,10 @@ const char* key_type(std::size_t size) noexcept { return key_types[std::countr_z
 std::string key_expression(DType dtype) {
   switch (dtype) {
     case DType::Bool: return "x != 0";
-    case DType::UInt8: return "x";
+    case DType::UInt8:
+    case DType::UInt16:
+    case DType::UInt32:
+    case DType::UInt64: return "x";
     case DType::Float16: return "float_key<Key>(x.bits, 0x7C00)";
     case DType::BFloat16: return "float_key<Key>(x.bits, 0x7F80)";
     case DType::Float32: return "float_key<Key>(__float_as_uint(x), 0x7F800000u)";

@@ -53,7 +53,8 @@ TensorRef scan(TensorImpl& x, std::int64_t axis, Scan what) {
                      [&](TensorImpl& own) { return ValuesAndIndices{scan(own, along, what), {}}; })
         .values;
   const runtime::TraceSpan span = library_span(name_of(what), x.numel);
-  const TensorRef counted = to(x, category(x.dtype) <= Category::Int ? DType::Int64 : x.dtype, x.device);
+  const bool wide = category(x.dtype) > Category::Int || x.dtype == DType::UInt64;
+  const TensorRef counted = to(x, wide ? x.dtype : DType::Int64, x.device);
   const TensorRef from = contiguous(*counted), result = runtime::empty(x.shape, from->dtype, x.device);
   if (x.numel == 0) return result;
   const cpu::Lines lines = lines_of(*from, along);

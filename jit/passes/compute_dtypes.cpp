@@ -16,7 +16,7 @@ bool selects(Op op) noexcept { return has(op, ReturnsOperand) || op == Op::amax 
 
 std::uint64_t limit_bits(DType stored, bool upper) noexcept {
   const int bits = 8 * static_cast<int>(size_of(stored));
-  if (stored == DType::UInt8) return upper ? 255 : 0;
+  if (is_unsigned(stored)) return upper ? (std::uint64_t{1} << bits) - 1 : 0;
   const std::int64_t most = (std::int64_t{1} << (bits - 1)) - 1;
   return static_cast<std::uint32_t>(upper ? most : -most - 1);
 }
@@ -82,8 +82,10 @@ class ComputeDtypeLowering {
   Operand operand(const Node& n) const { return graph_.operands(n)[0]; }
 
   /// The value of an operand for a result of this dtype: floats are computed from unrounded floats; other results, such
-  /// as those of comparisons, use the value rounded to its dtype.
+  /// as those of comparisons, use the value rounded to its dtype. A uint64 converts to floats itself: in int64, its
+  /// upper half is negative.
   Operand seen(Operand o, DType result) {
+    if (graph_[o].dtype == DType::UInt64 && category(result) == Category::Float) return stored(o);
     const bool rounds = category(graph_[o].dtype) == Category::Float && category(result) == Category::Float;
     return rounds ? at(o).value : exact(o);
   }
@@ -91,7 +93,7 @@ class ComputeDtypeLowering {
   Computed scalar(const Node& n) {
     const bool integer = is_integer(n.dtype);
     if (integer && scalar_use(n).arrives_as == Category::Float)
-      return {saturated(out_.node(n.op, DType::Float64, {}, n.attribute), n.dtype)};
+      return saturated(out_.node(n.op, DType::Float64, {}, n.attribute), n.dtype);
     return {out_.node(n.op, compute_dtype(n.dtype), {}, n.attribute), !is_stored_only(n.dtype)};
   }
 
@@ -104,15 +106,20 @@ class ComputeDtypeLowering {
       const Operand rounded = convert(value, n.dtype);
       return {convert(rounded, DType::Float32), true, rounded};
     }
-    if (category(from) == Category::Float) return {saturated(exact(operand(n)), n.dtype)};
+    if (category(from) == Category::Float) return saturated(exact(operand(n)), n.dtype);
     const bool wide_enough = size_of(from) >= size_of(n.dtype);
-    return {convert(wide_enough ? at(operand(n)).value : exact(operand(n)), DType::Int32), false};
+    return {convert(wide_enough ? at(operand(n)).value : exact(operand(n)), compute_dtype(n.dtype)), false};
   }
 
-  Operand saturated(Operand value, DType to) {
-    const std::array limited{convert(value, DType::Int32), out_.constant(DType::Int32, limit_bits(to, false)),
-                             out_.constant(DType::Int32, limit_bits(to, true))};
-    return out_.node(Op::clamp, DType::Int32, limited);
+  Computed saturated(Operand value, DType to) {
+    const DType compute = compute_dtype(to);
+    if (to == DType::UInt64) {
+      const Operand whole = convert(value, to);
+      return {convert(whole, compute), true, whole};
+    }
+    const std::array limited{convert(value, compute), out_.constant(compute, limit_bits(to, false)),
+                             out_.constant(compute, limit_bits(to, true))};
+    return {out_.node(Op::clamp, compute, limited)};
   }
 
   Computed operation(const Node& n) {

@@ -19,7 +19,9 @@ bool is_lossless(DType from, DType to) noexcept {
     case DType::Bool: return true;
     case DType::UInt8:
     case DType::Int8:
+    case DType::UInt16:
     case DType::Int16: return to == compute_dtype(from) || is_lossless(compute_dtype(from), to) || to == DType::Float32;
+    case DType::UInt32: return to == DType::Int64;  // by way of float64, what int32 does not hold would saturate
     case DType::Int32: return to == DType::Int64 || to == DType::Float64;
     case DType::Float16:
     case DType::BFloat16: return to == DType::Float32 || to == DType::Float64;

@@ -35,8 +35,11 @@ std::string_view short_name(DType t) noexcept {
     case DType::Bool: return "bool";
     case DType::UInt8: return "u8";
     case DType::Int8: return "i8";
+    case DType::UInt16: return "u16";
     case DType::Int16: return "i16";
+    case DType::UInt32: return "u32";
     case DType::Int32: return "i32";
+    case DType::UInt64: return "u64";
     case DType::Int64: return "i64";
     case DType::Float16: return "f16";
     case DType::BFloat16: return "bf16";

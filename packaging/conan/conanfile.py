@@ -64,7 +64,7 @@ class Sinter(ConanFile):
     def generate(self):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
-        for option in ("SINTER_TESTS", "SINTER_EXAMPLES", "SINTER_WERROR"):
+        for option in ("SINTER_TESTS", "SINTER_EXAMPLES"):
             toolchain.cache_variables[option] = False
         toolchain.cache_variables["SINTER_UNITY"] = True
         toolchain.generate()

@@ -49,7 +49,8 @@ struct Types {
 Types types_of(DType dtype) {
   if (dtype == DType::Float16) return {"unsigned short", "float", std::string(float16_text)};
   if (dtype == DType::BFloat16) return {"unsigned short", "float", std::string(bfloat16_text)};
-  const std::string stored(info(dtype).cuda_name), wide(info(compute_dtype(dtype)).cuda_name);
+  const bool widens = dtype != DType::UInt64;  // int64 orders its upper half below 0
+  const std::string stored(info(dtype).cuda_name), wide(info(widens ? compute_dtype(dtype) : dtype).cuda_name);
   return {stored, wide,
           fmt::format(
               "\n__device__ {1} wide({0} x) {{ return ({1})x; }}\n__device__ {0} narrow({1} x) {{ return ({0})x; }}\n",

@@ -39,6 +39,8 @@ std::optional<Native> native(DType dtype, ReduceOp how) {
     case DType::UInt8: return Native{nccl::uint8, op};
     case DType::Int8: return Native{nccl::int8, op};
     case DType::Int32: return Native{nccl::int32, op};
+    case DType::UInt32: return Native{nccl::uint32, op};
+    case DType::UInt64: return Native{nccl::uint64, op};
     case DType::Int64: return Native{nccl::int64, op};
     case DType::Float32: return arithmetic ? std::optional(Native{nccl::float32, op}) : std::nullopt;
     case DType::Float64: return arithmetic ? std::optional(Native{nccl::float64, op}) : std::nullopt;

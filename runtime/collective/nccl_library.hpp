@@ -13,7 +13,7 @@ inline constexpr Result success = 0;
 inline constexpr Result invalid_usage = 5;
 inline constexpr Result in_progress = 7;
 
-inline constexpr int int8 = 0, uint8 = 1, int32 = 2, int64 = 4, float32 = 7, float64 = 8;
+inline constexpr int int8 = 0, uint8 = 1, int32 = 2, uint32 = 3, int64 = 4, uint64 = 5, float32 = 7, float64 = 8;
 inline constexpr int sum = 0, product = 1, maximum = 2, minimum = 3;
 
 /// ncclUniqueId.

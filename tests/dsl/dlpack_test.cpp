@@ -253,7 +253,7 @@ TEST(FromDlpack, RefusesWithoutTakingOver) {
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype.lanes = 4; }, "4 lanes");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype.lanes = 0; }, "0 lanes");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {0, 4, 1}; }, "int with 4 bits, which are smaller than a byte");
-  refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {1, 32, 1}; }, "uint with 32 bits");
+  refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {1, 128, 1}; }, "uint with 128 bits");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {10, 8, 1}; }, "float8_e4m3fn");
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {200, 8, 1}; }, "unknown code 200");
   refuses(device, [](auto& m) { m.dl_tensor.device = {10, 1}; }, "kDLROCM:1");

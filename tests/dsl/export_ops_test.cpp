@@ -83,7 +83,7 @@ double special(std::mt19937& random, DType dtype) {
                                       NAN, 3.0,  -2.5, 1e-3, 700.0, 88.0};
   static constexpr double integers[] = {0, 1, -1, 2, -2, 7, -7, 127, -128, 31, 32, 63};
   if (category(dtype) == Category::Float) return floats[random() % std::size(floats)];
-  return dtype == DType::UInt8 ? static_cast<double>(random() % 256) : integers[random() % std::size(integers)];
+  return is_unsigned(dtype) ? static_cast<double>(random() % 256) : integers[random() % std::size(integers)];
 }
 
 /// Integer divisors are not 0: another test covers that.
@@ -94,7 +94,7 @@ Tensor<double> data(std::mt19937& random, DType dtype, bool divisor) {
     double v = i % 3 == 0 ? special(random, dtype) : normal(random);
     if (category(dtype) != Category::Float) v = std::trunc(v);
     if (divisor && category(dtype) == Category::Int && v == 0) v = 3;
-    t.data()[i] = dtype == DType::UInt8 ? std::fabs(v) : v;
+    t.data()[i] = is_unsigned(dtype) ? std::fabs(v) : v;
   }
   return t;
 }
@@ -212,8 +212,9 @@ TEST_P(ExportOpsTest, ComputesWhatTheLibraryComputes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Dtypes, ExportOpsTest,
-                         ::testing::Values(DType::Bool, DType::UInt8, DType::Int8, DType::Int32, DType::Int64,
-                                           DType::Float16, DType::BFloat16, DType::Float32, DType::Float64),
+                         ::testing::Values(DType::Bool, DType::UInt8, DType::Int8, DType::UInt16, DType::UInt32,
+                                           DType::UInt64, DType::Int32, DType::Int64, DType::Float16, DType::BFloat16,
+                                           DType::Float32, DType::Float64),
                          [](const auto& of) { return std::string(name(of.param)); });
 
 }  // namespace

@@ -142,7 +142,6 @@ TEST_F(ExportTest, SaysThatItIsForOtherGpus) {
   EXPECT_EQ(code(10, 0, {80, 90}, false), wrong_architecture);
   EXPECT_EQ(code(10, 0, {80, 90}, true), ok);
   EXPECT_EQ(code(7, 5, {80, 90}, true), wrong_architecture);
-  EXPECT_EQ(code(9, 0, {}, true), wrong_architecture);  // for the CPU only
 }
 
 TEST_F(ExportTest, LoadsOnceForEachContext) {

@@ -22,11 +22,12 @@ using Floats = sn::Tensor<float>;
 using Ints = sn::Tensor<std::int64_t>;
 using Random = std::mt19937_64;
 
-constexpr sn::DType all_dtypes[] = {sn::DType::Bool,    sn::DType::UInt8,  sn::DType::Int8,    sn::DType::Int16,
-                                    sn::DType::Int32,   sn::DType::Int64,  sn::DType::Float16, sn::DType::BFloat16,
-                                    sn::DType::Float32, sn::DType::Float64};
-constexpr sn::DType index_dtypes[] = {sn::DType::Int64, sn::DType::Int32, sn::DType::Int16, sn::DType::Int8,
-                                      sn::DType::UInt8};
+constexpr sn::DType all_dtypes[] = {sn::DType::Bool,   sn::DType::UInt8,   sn::DType::Int8,     sn::DType::UInt16,
+                                    sn::DType::Int16,  sn::DType::UInt32,  sn::DType::Int32,    sn::DType::UInt64,
+                                    sn::DType::Int64,  sn::DType::Float16, sn::DType::BFloat16, sn::DType::Float32,
+                                    sn::DType::Float64};
+constexpr sn::DType index_dtypes[] = {sn::DType::Int64, sn::DType::Int32,  sn::DType::Int16, sn::DType::Int8,
+                                      sn::DType::UInt8, sn::DType::UInt16, sn::DType::UInt32};
 
 /// A tensor on the host, for the reference.
 struct Host {
@@ -132,7 +133,7 @@ AnyTensor random_indices(const Shape& shape, std::int64_t extent, sn::Device dev
   const sn::DType dtype = index_dtypes[random() % std::size(index_dtypes)];
   const auto make = [&](const Shape& stored) {
     std::vector<std::int64_t> values(static_cast<std::size_t>(stored.numel()));
-    const std::int64_t lowest = dtype == sn::DType::UInt8 ? 0 : -extent;
+    const std::int64_t lowest = is_unsigned(dtype) ? 0 : -extent;
     for (std::int64_t& v : values) v = std::uniform_int_distribution(lowest, extent - 1)(random);
     return as_dtype(sn::tensor(values, stored), dtype).to(device);
   };

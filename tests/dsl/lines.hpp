@@ -13,9 +13,10 @@ using Number = long double;
 using Numbers = std::vector<Number>;
 
 inline constexpr sinter::DType every_real_dtype[] = {
-    sinter::DType::Bool,    sinter::DType::UInt8,  sinter::DType::Int8,    sinter::DType::Int16,
-    sinter::DType::Int32,   sinter::DType::Int64,  sinter::DType::Float16, sinter::DType::BFloat16,
-    sinter::DType::Float32, sinter::DType::Float64};
+    sinter::DType::Bool,   sinter::DType::UInt8,   sinter::DType::Int8,     sinter::DType::UInt16,
+    sinter::DType::Int16,  sinter::DType::UInt32,  sinter::DType::Int32,    sinter::DType::UInt64,
+    sinter::DType::Int64,  sinter::DType::Float16, sinter::DType::BFloat16, sinter::DType::Float32,
+    sinter::DType::Float64};
 
 inline sinter::AnyTensor tensor_of(sinter::DType dtype, const sinter::Shape& shape, const Numbers& numbers) {
   const sinter::AnyTensor x(sinter::runtime::empty(shape, dtype, sinter::Device()));

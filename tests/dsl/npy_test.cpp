@@ -264,10 +264,9 @@ TEST_F(Npy, OtherElementTypesAreNamed) {
     const char* descr;
     const char* expected;
     const char* hint;
-  } cases[] = {{"'<u2'", "'<u2', uint16 (at byte 20 of the file)", "int32"},
-               {"'<c32'", "'<c32', complex256", "complex128"},
+  } cases[] = {{"'<c32'", "'<c32', complex256 (at byte 20 of the file)", "complex128"},
                {"'|O'", "'|O', object", "float64"},
-               {"'<u8'", "'<u8', uint64", "int64"},
+               {"'<u16'", "'<u16', uint128", "int64"},
                {"'<f16'", "'<f16', float128", "float64"},
                {"'<U7'", "'<U7', str", "float64"},
                {"'<M8[ns]'", "'<M8[ns]', datetime64", "float64"},

@@ -27,7 +27,7 @@ Numbers moderate_numbers(DType dtype, std::int64_t n, std::mt19937& random) {
     if (dtype == DType::Bool)
       numbers.push_back(bits % 3 != 0);
     else if (category(dtype) == sn::Category::Int)
-      numbers.push_back(dtype == DType::UInt8 ? bits % 200 : bits % 200 - 100);
+      numbers.push_back(is_unsigned(dtype) ? bits % 200 : bits % 200 - 100);
     else
       numbers.push_back((bits % 2 ? 1 : -1) * (Number(bits) / 65536 + 0.5L));
   }
@@ -49,7 +49,7 @@ Number accumulator_rounding(DType dtype) { return size_of(dtype) == 2 ? 0x1p-24L
 void expect_sums(const AnyTensor& x, const Numbers& numbers, int axis) {
   const bool whole = category(x.dtype()) != sn::Category::Float;
   const AnyTensor sum = x.cumsum(axis), product = x.cumprod(axis);
-  const DType dtype = whole ? DType::Int64 : x.dtype();
+  const DType dtype = whole && x.dtype() != DType::UInt64 ? DType::Int64 : x.dtype();
   ASSERT_EQ(sum.dtype(), dtype);
   ASSERT_EQ(product.dtype(), dtype);
   EXPECT_EQ(sum.shape(), x.shape());
@@ -65,8 +65,11 @@ void expect_sums(const AnyTensor& x, const Numbers& numbers, int axis) {
       if (whole) {
         whole_sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
         whole_product *= static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-        right = got == static_cast<Number>(static_cast<std::int64_t>(whole_sum)) &&
-                got_product == static_cast<Number>(static_cast<std::int64_t>(whole_product));
+        const auto wrapped = [&](std::uint64_t word) {
+          return dtype == DType::UInt64 ? static_cast<Number>(word)
+                                        : static_cast<Number>(static_cast<std::int64_t>(word));
+        };
+        right = got == wrapped(whole_sum) && got_product == wrapped(whole_product);
       } else {
         exact_sum += value, magnitude += std::abs(value), exact_product *= value;
         const Number lost = accumulator_rounding(dtype) * static_cast<Number>(i + 1);

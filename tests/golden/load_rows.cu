@@ -83,6 +83,11 @@ SINTER_DEVICE To truncate(From a) {
   if (!(a < limit)) return a != a ? To(0) : max_value;
   return a < -limit ? To(-max_value - 1) : To(a);
 }
+template <class From>
+SINTER_DEVICE unsigned long long truncate_unsigned(From a) {
+  if (!(a < From(18446744073709551616.0))) return a != a ? 0 : ~0ull;
+  return a < From(0) ? 0 : static_cast<unsigned long long>(a);
+}
 
 template <class To, class From, bool Truncates>
 struct Conversion {
@@ -91,6 +96,10 @@ struct Conversion {
 template <class To, class From>
 struct Conversion<To, From, true> {
   static __device__ __forceinline__ To of(From a) { return truncate<To>(a); }
+};
+template <class From>
+struct Conversion<unsigned long long, From, true> {
+  static __device__ __forceinline__ unsigned long long of(From a) { return truncate_unsigned(a); }
 };
 template <class From>
 struct Conversion<bool, From, true> {
@@ -105,7 +114,7 @@ SINTER_DEVICE To convert(From a) {
 
 namespace sinter {
 
-struct sinter_axis_offset_add_load_mul_f32_4170_params {
+struct sinter_axis_offset_add_load_mul_f32_b9ee_params {
   unsigned* fault;
   float* y0;
   const int* x0;
@@ -122,7 +131,7 @@ struct sinter_axis_offset_add_load_mul_f32_4170_params {
   alignas(8) unsigned index_out_of_range_code;
 };
 
-SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_4170_params& p) {
+SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_b9ee_params& p) {
   bool index_out_of_range = false;
   float* y0_memory = p.y0;
   const int* x0_memory = p.x0;
@@ -162,6 +171,6 @@ SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_4170_params& p)
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_4170(const __grid_constant__ sinter::sinter_axis_offset_add_load_mul_f32_4170_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_b9ee(const __grid_constant__ sinter::sinter_axis_offset_add_load_mul_f32_b9ee_params p) {
   sinter::run(p);
 }

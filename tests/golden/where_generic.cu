@@ -46,6 +46,11 @@ SINTER_DEVICE To truncate(From a) {
   if (!(a < limit)) return a != a ? To(0) : max_value;
   return a < -limit ? To(-max_value - 1) : To(a);
 }
+template <class From>
+SINTER_DEVICE unsigned long long truncate_unsigned(From a) {
+  if (!(a < From(18446744073709551616.0))) return a != a ? 0 : ~0ull;
+  return a < From(0) ? 0 : static_cast<unsigned long long>(a);
+}
 
 template <class To, class From, bool Truncates>
 struct Conversion {
@@ -54,6 +59,10 @@ struct Conversion {
 template <class To, class From>
 struct Conversion<To, From, true> {
   static __device__ __forceinline__ To of(From a) { return truncate<To>(a); }
+};
+template <class From>
+struct Conversion<unsigned long long, From, true> {
+  static __device__ __forceinline__ unsigned long long of(From a) { return truncate_unsigned(a); }
 };
 template <class From>
 struct Conversion<bool, From, true> {
@@ -109,7 +118,7 @@ SINTER_DEVICE double floor_divide(double a, double b) { return floor_divide_floa
 
 namespace sinter {
 
-struct sinter_add_floor_divide_where_f64_b7da_params {
+struct sinter_add_floor_divide_where_f64_894c_params {
   double* y0;
   const long long* x0;
   const int* x1;
@@ -172,7 +181,7 @@ struct sinter_add_floor_divide_where_f64_b7da_params {
   alignas(8) long long x3_stride7;
 };
 
-SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_b7da_params& p) {
+SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_894c_params& p) {
   double* y0_memory = p.y0;
   const long long* x0_memory = p.x0;
   const int* x1_memory = p.x1;
@@ -214,6 +223,6 @@ SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_b7da_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_b7da(const __grid_constant__ sinter::sinter_add_floor_divide_where_f64_b7da_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_894c(const __grid_constant__ sinter::sinter_add_floor_divide_where_f64_894c_params p) {
   sinter::run(p);
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include <sinter/jit/ops.hpp>
 
@@ -156,6 +157,11 @@ T composite_real(Op op, const std::array<T, 5>& v) {
   return static_cast<T>(precise_composite(op, wide));
 }
 
+template <class T>
+constexpr bool is_minus_one(T x) {
+  return std::is_signed_v<T> && x == static_cast<T>(-1);
+}
+
 template <class T, class U = std::common_type_t<std::make_unsigned_t<T>, unsigned>>  // no product of it overflows
 T composite_whole(Op op, const std::array<T, 5>& v) {
   const T a = v[0], b = v[1], c = v[2];
@@ -167,7 +173,7 @@ T composite_whole(Op op, const std::array<T, 5>& v) {
     case Op::stop_gradient:
     case Op::conj: return a;
     case Op::sgn: return a > 0 ? T(1) : a < 0 ? static_cast<T>(-1) : T(0);
-    case Op::trunc_divide: return b == 0 ? T(0) : b == -1 ? static_cast<T>(0 - static_cast<U>(a)) : a / b;
+    case Op::trunc_divide: return b == 0 ? T(0) : is_minus_one(b) ? static_cast<T>(0 - static_cast<U>(a)) : a / b;
     case Op::addcmul:
       return static_cast<T>(static_cast<U>(a) + static_cast<U>(v[3]) * static_cast<U>(b) * static_cast<U>(c));
     case Op::heaviside: return a == 0 ? b : a > 0 ? T(1) : T(0);

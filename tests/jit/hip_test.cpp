@@ -24,8 +24,9 @@ using jit::LazyRef;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr DType dtypes[] = {DType::Bool,     DType::UInt8, DType::Int8,  DType::Int16,   DType::Float16,
-                            DType::BFloat16, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+constexpr DType dtypes[] = {DType::Bool,    DType::UInt8,    DType::Int8,   DType::UInt16, DType::Int16,
+                            DType::Float16, DType::BFloat16, DType::UInt32, DType::Int32,  DType::UInt64,
+                            DType::Int64,   DType::Float32,  DType::Float64};
 
 std::vector<GoldenKernel> all_golden_kernels() {
   std::vector<GoldenKernel> all = golden_kernels();

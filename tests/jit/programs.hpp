@@ -142,11 +142,11 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
   };
   Written p;
   std::vector<Entry> stack, names;
-  // uint8 does not accept numbers below 0, so a program has either.
-  const bool has_uint8 = random() % 4 == 0;
+  // Unsigned dtypes do not accept numbers below 0, so a program has either.
+  const bool has_unsigned = random() % 4 == 0;
   const auto any_dtype = [&] {
     const auto t = static_cast<DType>(random() % real_dtype_count);
-    return t == DType::UInt8 && !has_uint8 ? DType::Int8 : t;
+    return is_unsigned(t) && !has_unsigned ? DType::Int8 : t;
   };
   const auto push_source = [&] {
     switch (random() % (many_constants ? 6 : 3)) {
@@ -175,7 +175,7 @@ inline Written random_program(std::mt19937_64& random, int steps, bool many_cons
       default: {
         const DType t = any_dtype();
         constexpr double values[] = {0, -0.0, 1, 2, 0.5, 3, -1, -4};
-        const bool positive = has_uint8 && category(t) == Category::Int;
+        const bool positive = has_unsigned && category(t) == Category::Int;
         const double value = values[random() % (positive ? 6 : 8)];
         p.constant(t, converted_bits(std::bit_cast<std::uint64_t>(value), DType::Float64, t));
         return stack.push_back({{default_dtype(category(t)), true}, true});

@@ -170,8 +170,8 @@ template <class T, class U = std::common_type_t<std::make_unsigned_t<T>, unsigne
 T whole(Op op, const std::array<T, 5>& v) {
   const T a = v[0], b = v[1], c = v[2];
   const U ua = static_cast<U>(a), ub = static_cast<U>(b);
-  const auto quotient = [&] { return b == -1 ? static_cast<T>(0 - ua) : static_cast<T>(a / b); };
-  const auto rest = [&] { return b == -1 ? T(0) : static_cast<T>(a % b); };
+  const auto quotient = [&] { return is_minus_one(b) ? static_cast<T>(0 - ua) : static_cast<T>(a / b); };
+  const auto rest = [&] { return is_minus_one(b) ? T(0) : static_cast<T>(a % b); };
   switch (op) {
     case Op::add: return static_cast<T>(ua + ub);
     case Op::sub: return static_cast<T>(ua - ub);
@@ -183,7 +183,7 @@ T whole(Op op, const std::array<T, 5>& v) {
       return b == 0 ? T(0) : rest() != 0 && (rest() < 0) != (b < 0) ? static_cast<T>(rest() + b) : rest();
     case Op::fmod: return b == 0 ? T(0) : rest();
     case Op::pow: {
-      if (b < 0) return a == 1 ? T(1) : a == -1 ? (b & 1 ? T(-1) : T(1)) : T(0);
+      if (b < 0) return a == 1 ? T(1) : is_minus_one(a) ? (b & 1 ? T(-1) : T(1)) : T(0);
       U result = 1;
       for (int bit = 62; bit >= 0; --bit) {
         result *= result;

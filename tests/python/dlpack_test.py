@@ -32,7 +32,7 @@ class Producer:
 
 class DLPack(Case):
     def test_numpy(self):
-        for dtype in ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]:
+        for dtype in ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]:
             a = self.array((3, 4), dtype)
             x = sn.from_dlpack(a)
             self.assert_equal(x, a)
@@ -118,8 +118,6 @@ class DLPack(Case):
         for device in [None, 1, (), ("a", "b")]:
             with self.subTest(device=device), self.assertRaises((TypeError, IndexError)):
                 sn.from_dlpack(Producer(lambda **_: np.zeros(1).__dlpack__(), device))
-        with self.assertRaises(sn.DTypeError):
-            sn.from_dlpack(np.zeros(2, "u4"))
 
     def test_streams_and_devices(self):
         x = sn.tensor([1.0])

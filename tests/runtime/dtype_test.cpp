@@ -7,18 +7,30 @@ namespace {
 using sinter::Category;
 using sinter::DType;
 
-constexpr DType all[] = {DType::Bool,    DType::UInt8,   DType::Int8,      DType::Int16,
-                         DType::Int32,   DType::Int64,   DType::Float16,   DType::BFloat16,
-                         DType::Float32, DType::Float64, DType::Complex64, DType::Complex128};
+constexpr DType all[] = {DType::Bool,     DType::UInt8,   DType::Int8,    DType::UInt16,    DType::Int16,
+                         DType::UInt32,   DType::Int32,   DType::UInt64,  DType::Int64,     DType::Float16,
+                         DType::BFloat16, DType::Float32, DType::Float64, DType::Complex64, DType::Complex128};
 
 TEST(DType, NamesAndSizes) {
   static_assert(std::size(all) == sinter::dtype_count);
-  const char* names[] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
-                         "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
-  const char* cuda[] = {"bool",  "unsigned char", "signed char",       "short",
-                        "int",   "long long",     "sinter::half",      "sinter::bfloat16",
-                        "float", "double",        "sinter::complex64", "sinter::complex128"};
-  const std::size_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+  const char* names[] = {"bool",  "uint8",   "int8",     "uint16",  "int16",   "uint32",    "int32",     "uint64",
+                         "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+  const char* cuda[] = {"bool",
+                        "unsigned char",
+                        "signed char",
+                        "unsigned short",
+                        "short",
+                        "unsigned",
+                        "int",
+                        "unsigned long long",
+                        "long long",
+                        "sinter::half",
+                        "sinter::bfloat16",
+                        "float",
+                        "double",
+                        "sinter::complex64",
+                        "sinter::complex128"};
+  const std::size_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 8, 16};
   for (int i = 0; i < sinter::dtype_count; ++i) {
     EXPECT_EQ(name(all[i]), names[i]);
     EXPECT_EQ(info(all[i]).cuda_name, cuda[i]);
@@ -40,8 +52,13 @@ TEST(DType, ComputeDtypesHoldWhatIsStored) {
     const DType by = compute_dtype(t);
     EXPECT_EQ(compute_dtype(by), by);
     EXPECT_EQ(category(by), category(t));
-    EXPECT_EQ(promote(t, by), by);
-    EXPECT_EQ(sinter::is_stored_only(t), size_of(t) < 4 && t != DType::Bool);
+    EXPECT_EQ(promote(t, by), t == DType::UInt64 ? t : by);  // int64 holds its bits only
+    EXPECT_EQ(sinter::is_stored_only(t), (size_of(t) < 4 || is_unsigned(t)) && t != DType::Bool);
+    EXPECT_EQ(can_index(t), category(t) == Category::Int && t != DType::UInt64);
+    sinter::visit(t, [&]<class T>(std::type_identity<T>) {
+      EXPECT_EQ(is_unsigned(t), std::is_unsigned_v<T> && t != DType::Bool);
+      EXPECT_EQ(is_signed(t), std::is_integral_v<T> && std::is_signed_v<T>);
+    });
   }
 }
 
@@ -67,6 +84,14 @@ TEST(DType, PromotionIsALattice) {
     }
   // Neither holds the other.
   static_assert(promote(DType::UInt8, DType::Int8) == DType::Int16);
+  static_assert(promote(DType::UInt16, DType::Int8) == DType::Int32 &&
+                promote(DType::UInt16, DType::Int16) == DType::Int32);
+  static_assert(promote(DType::UInt32, DType::Int16) == DType::Int64 &&
+                promote(DType::UInt32, DType::Int32) == DType::Int64);
+  static_assert(promote(DType::UInt16, DType::Int32) == DType::Int32 &&
+                promote(DType::UInt32, DType::Int64) == DType::Int64);
+  static_assert(promote(DType::UInt64, DType::UInt8) == DType::UInt64 &&
+                promote(DType::UInt64, DType::Int8) == DType::UInt64);
   static_assert(promote(DType::Float16, DType::BFloat16) == DType::Float32);
   static_assert(promote(DType::Complex64, DType::Float64) == DType::Complex128);
   static_assert(promote(DType::Float16, DType::Complex64) == DType::Complex64);

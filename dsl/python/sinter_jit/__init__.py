@@ -25,5 +25,12 @@ _protocols.add_to(Operand, Tensor, Expression, _operations.OPERATORS)
 
 from . import data, nn, optim  # noqa: E402  they use the operations
 
+
+def torch_backend(graph, inputs, **options):
+    """The backend of `torch.compile(model, backend=sinter_jit.torch_backend)`. See docs/torch.md."""
+    from ._torch import backend
+    return backend(graph, inputs, **options)
+
+
 # Names that shadow Python's own (abs, sum, bool, IndexError, ...) are not imported by `from sinter_jit import *`.
 __all__ = [name for name in globals() if not name.startswith("_") and not hasattr(_builtins, name)]

@@ -547,8 +547,11 @@ class VarAndMean(NamedTuple):
 bool: dtype
 uint8: dtype
 int8: dtype
+uint16: dtype
 int16: dtype
+uint32: dtype
 int32: dtype
+uint64: dtype
 int64: dtype
 float16: dtype
 bfloat16: dtype
@@ -603,6 +606,7 @@ def reset_peak_memory(device: _Device | None = None) -> None: ...
 def empty_cache(device: _Device | None = None) -> int: ...
 def jit_stats() -> dict[str, float]: ...
 def clear_cache() -> None: ...
+def torch_backend(graph: Any, inputs: Sequence[Any], **options: Any) -> Callable[..., Any]: ...
 
 # operations: functions
 def abs(input: _Value) -> Expression: ...

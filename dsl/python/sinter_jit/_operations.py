@@ -1,8 +1,14 @@
 """The operations of the library's tables, as functions and as methods, and Python's operators."""
 import collections
 import inspect
+import pathlib
+import re
 
 from . import _core
+
+# A call of each operation and its value, as a doctest.
+EXAMPLES = {re.match(r">>> sn\.(\w+)", text).group(1): text for text in
+            re.split(r"\n(?=>>> )", pathlib.Path(__file__).with_name("examples.txt").read_text(encoding="utf-8"))}
 
 OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
              "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
@@ -32,7 +38,7 @@ def _named(function, name, qualified_name, parameters, doc):
     function.__name__ = name
     function.__qualname__ = qualified_name
     function.__module__ = "sinter_jit"
-    function.__doc__ = doc
+    function.__doc__ = f"{doc}\n\n{EXAMPLES[name].rstrip()}\n" if name in EXAMPLES else doc
     function.__signature__ = _signature(parameters)
     return function
 
@@ -56,17 +62,30 @@ def _with_names(function, results):
     return named
 
 
-def _function(name, parameters, doc, returns):
+def _unary(name):
+    """An operation of one operand, without the cost of packing arguments."""
+    apply = _core._unary(name)
+
+    def operation(input):
+        return apply(input)
+    return operation
+
+
+def _function(name, parameters, doc, returns, is_elementwise):
     def operation(*args, **kwargs):
         return _core._call(name, False, args, kwargs)
+    if is_elementwise and parameters == ["input"]:
+        operation = _unary(name)
     if results := result_type(returns):
         operation = _with_names(operation, results)
     return _named(operation, name, name, parameters, doc)
 
 
-def _method(name, parameters, doc, returns):
+def _method(name, parameters, doc, returns, is_elementwise):
     def operation(self, *args, **kwargs):
         return _core._call(name, True, (self, *args), kwargs)
+    if is_elementwise and parameters == ["input"]:
+        operation = _unary(name)
     if results := result_type(returns):
         operation = _with_names(operation, results)
     if name == "where":  # x.where(condition, other)
@@ -81,40 +100,22 @@ def _in_place(name, parameters, doc):
     return _named(operation, name, f"Tensor.{name}", ["self", *parameters[1:]], doc)
 
 
-def _binary(name):
-    def operator(self, other):
-        return _core._operator(name, self, other)
-    return operator
-
-
-def _reflected(name):
-    def operator(self, other):
-        return _core._operator(name, other, self)
-    return operator
-
-
-def _unary(name):
-    def operator(self):
-        return _core._call(name, False, (self,), {})
-    return operator
-
-
 def add_to(module, operand, tensor):
     """The functions to a module's names, the methods and operators to a class; those that write to tensors' own."""
-    for name, parameters, doc, returns, is_method, _ in _core._operations():
+    for name, parameters, doc, returns, is_method, is_elementwise in _core._operations():
         if name.endswith("_"):
             setattr(tensor, name, _in_place(name, parameters, doc))
             continue
-        module[name] = _function(name, parameters, doc, returns)
+        module[name] = _function(name, parameters, doc, returns, is_elementwise)
         if is_method:
-            setattr(operand, name, _method(name, parameters, doc, returns))
+            setattr(operand, name, _method(name, parameters, doc, returns, is_elementwise))
     for results in RESULTS.values():
         module[results.__name__] = results
     for symbol, name in OPERATORS.items():
-        setattr(operand, f"__{symbol}__", _binary(name))
-        setattr(operand, f"__r{symbol}__", _reflected(name))
+        setattr(operand, f"__{symbol}__", _core._binary(operand, name, f"__{symbol}__", False))
+        setattr(operand, f"__r{symbol}__", _core._binary(operand, name, f"__r{symbol}__", True))
     for symbol, name in COMPARISONS.items():
-        setattr(operand, f"__{symbol}__", _binary(name))
+        setattr(operand, f"__{symbol}__", _core._binary(operand, name, f"__{symbol}__", False))
     for symbol, name in UNARY.items():
         setattr(operand, f"__{symbol}__", _unary(name))
     operand.__hash__ = object.__hash__  # by identity: == compares elements

@@ -1,10 +1,10 @@
 """Python's protocols beside operators: in-place operators, `in`, f-strings, copying, pickling, notebooks."""
-from . import _copying, _core, _html, _numpy
+from . import _copying, _html, _numpy
 
 
-def _in_place(name):
+def _in_place(apply):
     def operator(self, other):
-        value = _core._operator(name, self, other)
+        value = apply(self, other)
         if value is NotImplemented:
             return value
         self[...] = value
@@ -53,8 +53,8 @@ def _refuse_write(self, key, value):
 
 def add_to(operand, tensor, expression, operators):
     """In-place operators write to a tensor; those of an expression, which has no memory, make a new expression."""
-    for symbol, name in operators.items():
-        setattr(tensor, f"__i{symbol}__", _in_place(name))
+    for symbol in operators:
+        setattr(tensor, f"__i{symbol}__", _in_place(getattr(operand, f"__{symbol}__")))
     methods = {"__contains__": _contains, "__format__": _format, "__index__": _index, "__copy__": _copying.copy,
                "__deepcopy__": _copying.deepcopy, "__reduce_ex__": _copying.reduce, "_repr_html_": _html.repr_html,
                "__array_namespace__": _namespace, "to_device": _to_device, "__array_ufunc__": _numpy.array_ufunc,

@@ -7,9 +7,13 @@ namespace {
 
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-/// The compute dtype of T (compute_dtype() in dtype.hpp).
 template <class T>
-using ComputeType = std::conditional_t<is_half<T>, float, std::conditional_t<sizeof(T) <= 2, std::int32_t, T>>;
+inline constexpr bool is_stored_only =
+    is_half<T> || (!std::is_same_v<T, bool> && std::is_integral_v<T> && (sizeof(T) <= 2 || std::is_unsigned_v<T>));
+/// The compute dtype of T, a storage dtype (compute_dtype() in dtype.hpp).
+template <class T>
+using ComputeType =
+    std::conditional_t<is_half<T>, float, std::conditional_t<sizeof(T) <= 2, std::int32_t, std::int64_t>>;
 
 /// Floats to integers truncate and saturate, NaN becomes 0; to bool, the result is x != 0; the rest rounds once or
 /// wraps.
@@ -26,9 +30,11 @@ SINTER_INLINE Stored<To> converted(Stored<From> x) {
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != 0;
   } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
-    constexpr To highest = static_cast<To>(static_cast<std::make_unsigned_t<To>>(-1) >> 1);
-    constexpr From limit = static_cast<From>(-static_cast<From>(-highest - 1));  // 2^31 or 2^63
-    if (!(x >= -limit)) return x < -limit ? -highest - 1 : To{0};
+    constexpr To highest =
+        static_cast<To>(std::is_unsigned_v<To> ? -1 : static_cast<std::make_unsigned_t<To>>(-1) >> 1);
+    constexpr To lowest = std::is_unsigned_v<To> ? To{0} : -highest - 1;
+    constexpr From limit = static_cast<From>(highest / 2 + 1) * 2;  // 2^31, 2^63 or 2^64
+    if (!(x >= static_cast<From>(lowest))) return x < static_cast<From>(lowest) ? lowest : To{0};
     return x >= limit ? highest : static_cast<To>(x);
   } else {
     return static_cast<To>(x);
@@ -48,11 +54,11 @@ void cast_row(void* out, const void* const* in, std::int64_t n) {
   for (; i < n; ++i) to[i] = converted<To, From>(from[i]);
 }
 
-/// Storage dtypes are converted only from their compute dtype; 16-bit floats are converted only to float.
+/// The pairs of has_conversion() in compute_dtypes.hpp.
 template <class To, class From>
 constexpr LoopForms cast_between() {
-  constexpr bool stored_only = is_half<To> || (sizeof(To) <= 2 && !std::is_same_v<To, bool>);
-  if constexpr ((stored_only && !std::is_same_v<From, ComputeType<To>>) ||
+  constexpr bool float_to_uint64 = std::is_same_v<To, std::uint64_t> && std::is_floating_point_v<From>;
+  if constexpr ((is_stored_only<To> && !std::is_same_v<From, ComputeType<To>> && !float_to_uint64) ||
                 (is_half<From> && !std::is_same_v<To, float>))
     return {};
   else
@@ -60,16 +66,18 @@ constexpr LoopForms cast_between() {
 }
 
 // In the order of the dtypes.
-#define SINTER_FROM(T)                                                                                   \
-  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),              \
-      cast_between<std::int16_t, T>(), cast_between<std::int32_t, T>(), cast_between<std::int64_t, T>(), \
+#define SINTER_FROM(T)                                                                                     \
+  cast_between<bool, T>(), cast_between<std::uint8_t, T>(), cast_between<std::int8_t, T>(),                \
+      cast_between<std::uint16_t, T>(), cast_between<std::int16_t, T>(), cast_between<std::uint32_t, T>(), \
+      cast_between<std::int32_t, T>(), cast_between<std::uint64_t, T>(), cast_between<std::int64_t, T>(),  \
       cast_between<Half, T>(), cast_between<BFloat16, T>(), cast_between<float, T>(), cast_between<double, T>()
 
 }  // namespace
 
 constinit const LoopForms cast_loops[cast_count] = {
-    SINTER_FROM(bool),         SINTER_FROM(std::uint8_t), SINTER_FROM(std::int8_t), SINTER_FROM(std::int16_t),
-    SINTER_FROM(std::int32_t), SINTER_FROM(std::int64_t), SINTER_FROM(Half),        SINTER_FROM(BFloat16),
-    SINTER_FROM(float),        SINTER_FROM(double)};
+    SINTER_FROM(bool),         SINTER_FROM(std::uint8_t),  SINTER_FROM(std::int8_t),  SINTER_FROM(std::uint16_t),
+    SINTER_FROM(std::int16_t), SINTER_FROM(std::uint32_t), SINTER_FROM(std::int32_t), SINTER_FROM(std::uint64_t),
+    SINTER_FROM(std::int64_t), SINTER_FROM(Half),          SINTER_FROM(BFloat16),     SINTER_FROM(float),
+    SINTER_FROM(double)};
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -6,6 +6,11 @@ SINTER_DEVICE To truncate(From a) {
   if (!(a < limit)) return a != a ? To(0) : max_value;
   return a < -limit ? To(-max_value - 1) : To(a);
 }
+template <class From>
+SINTER_DEVICE unsigned long long truncate_unsigned(From a) {
+  if (!(a < From(18446744073709551616.0))) return a != a ? 0 : ~0ull;
+  return a < From(0) ? 0 : static_cast<unsigned long long>(a);
+}
 
 template <class To, class From, bool Truncates>
 struct Conversion {
@@ -14,6 +19,10 @@ struct Conversion {
 template <class To, class From>
 struct Conversion<To, From, true> {
   static __device__ __forceinline__ To of(From a) { return truncate<To>(a); }
+};
+template <class From>
+struct Conversion<unsigned long long, From, true> {
+  static __device__ __forceinline__ unsigned long long of(From a) { return truncate_unsigned(a); }
 };
 template <class From>
 struct Conversion<bool, From, true> {

@@ -12,31 +12,20 @@ typedef struct {
   uint64_t byte_offset;
 } sinter_tensor;
 
-/* Whether the current context is on that GPU. */
-static int sinter_check_device(int32_t id) {
-  int device = -1, result = sinter_ok;
-  void *context;
-  unsigned long long context_id;
-  sinter_lock();
-  if (sinter_driver_state < 0) sinter_driver_state = sinter_open_driver();
-  result = sinter_driver_state;
-  if (result == sinter_ok) result = sinter_find_context(&context, &context_id);
-  if (result == sinter_ok && (result = sinter_cuda.context_device(&device)) != 0) result = sinter_driver_failed(result);
-  sinter_unlock();
-  return result == sinter_ok && device != id ? sinter_wrong_device : result;
-}
+enum { sinter_cpu_device = 1, sinter_cuda_device = 2, sinter_pinned = 3, sinter_managed = 13 };
 
 /* Axes behind the first `min_ndim` may be missing. */
 static int sinter_check_tensor(const sinter_tensor *t, int code, int bits, int min_ndim, int ndim, bool is_launch) {
-  enum { cpu = 1, cuda = 2, pinned = 3, managed = 13, boolean = 6, unsigned_integer = 1 };
+  enum { boolean = 6, unsigned_integer = 1 };
   if (!t) return sinter_null_pointer;
   if (t->ndim < min_ndim || t->ndim > ndim || t->bits != bits || t->lanes != 1) return sinter_bad_tensor;
   if (t->code != code && !(code == boolean && t->code == unsigned_integer)) return sinter_bad_tensor;
   if (t->ndim > 0 && !t->shape) return sinter_bad_tensor;
   if (t->byte_offset > UINTPTR_MAX - (uintptr_t)t->data) return sinter_bad_size;
-  if (t->device_type != pinned && t->device_type != managed && t->device_type != (is_launch ? cuda : cpu))
-    return sinter_wrong_device;
-  return is_launch && t->device_type == cuda ? sinter_check_device(t->device_id) : sinter_ok;
+  return t->device_type == sinter_pinned || t->device_type == sinter_managed ||
+                 t->device_type == (is_launch ? sinter_cuda_device : sinter_cpu_device)
+             ? sinter_ok
+             : sinter_wrong_device;
 }
 
 /* Whether it has these extents, and where it must be, is contiguous. */

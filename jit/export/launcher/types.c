@@ -1,4 +1,4 @@
-/* ---- What all kernels of this file share -------------------------------------------------------------------------
+/* ---- Kernels for GPUs ----------------------------------------------------------------------------------------------
  *
  * The CUDA driver is opened when the first kernel is launched, modules are loaded when they are first needed, once for
  * each context. All of it is static: two files of this kind in one program do not know of each other. */
@@ -48,13 +48,6 @@ typedef struct {
   const sinter_rule *rules;
   int rule_count;
 } sinter_kernel;
-
-/* The loops of one launch: extents outermost first, strides in elements, 0 where an operand is broadcast. */
-typedef struct {
-  int64_t extents[sinter_max_dims];
-  void *data[sinter_max_operands];
-  int64_t strides[sinter_max_operands][sinter_max_dims];
-} sinter_nest;
 
 typedef struct {
   void *stream;

@@ -20,7 +20,7 @@ std::string printed(const Plain& x) {
 /// Elements of a dtype: small whole numbers most often, here and there what is likely to go wrong.
 Plain random_elements(DType dtype, const Shape& shape, unsigned seed, bool special) {
   std::minstd_rand random(seed + 1);
-  const bool negative = dtype != DType::UInt8 && seed % 3 != 0;
+  const bool negative = !is_unsigned(dtype) && seed % 3 != 0;
   const auto element = [&]() -> long double {
     const int what = static_cast<int>(random() >> 8 & 0xFFFF);
     if (dtype == DType::Bool) return what % 2;
@@ -31,8 +31,8 @@ Plain random_elements(DType dtype, const Shape& shape, unsigned seed, bool speci
       return values[what % 9];
     }
     const int bits = 8 * static_cast<int>(size_of(dtype));
-    const long double most = std::ldexp(1.0L, dtype == DType::UInt8 ? bits : bits - 1) - 1;
-    const long double values[] = {most, dtype == DType::UInt8 ? 0 : -most - 1, 17, 64, 100};
+    const long double most = std::ldexp(1.0L, is_unsigned(dtype) ? bits : bits - 1) - 1;
+    const long double values[] = {most, is_unsigned(dtype) ? 0 : -most - 1, 17, 64, 100};
     return values[what % 5];
   };
   Plain x{dtype, shape, {}};
@@ -82,7 +82,7 @@ void Program::add_leaf() {
     shape.push_back(choices_.often(15) ? 1 : extents_[static_cast<std::size_t>(d)]);
   const DType dtype = choices_.pick({DType::Float32, DType::Int32, DType::Int64, DType::Bool, DType::Float32,
                                      DType::Float16, DType::BFloat16, DType::Float64, DType::UInt8, DType::Int8,
-                                     DType::Int16, DType::Complex64, DType::Complex128});
+                                     DType::Int16, DType::Complex64, DType::Complex128, DType::UInt16, DType::UInt32});
   const bool special = choices_.often(25);
   const Plain elements = random_elements(dtype, shape, static_cast<unsigned>(choices_.below(256)), special);
   const AnyTensor x = laid_out(tensor_of(elements), choices_.below(6));

@@ -33,7 +33,7 @@ inline std::int64_t number(std::uint64_t call, int p, std::int64_t i, ReduceOp h
   if (dtype == DType::Bool) return h % 2;
   if (how == ReduceOp::Product) return h % 5 == 0 ? 2 : 1;
   const std::int64_t n = static_cast<std::int64_t>(h % 15);
-  return dtype == DType::UInt8 ? n : n - 7;
+  return is_unsigned(dtype) ? n : n - 7;
 }
 
 inline std::int64_t combined(ReduceOp how, DType dtype, std::int64_t a, std::int64_t b) {

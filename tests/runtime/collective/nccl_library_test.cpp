@@ -23,7 +23,7 @@ static_assert(offsetof(nccl::Config, blocking) == offsetof(ncclConfig_t, blockin
 static_assert(nccl::success == ncclSuccess && nccl::invalid_usage == ncclInvalidUsage &&
               nccl::in_progress == ncclInProgress);
 static_assert(nccl::int8 == ncclInt8 && nccl::uint8 == ncclUint8 && nccl::int32 == ncclInt32 &&
-              nccl::int64 == ncclInt64);
+              nccl::uint32 == ncclUint32 && nccl::int64 == ncclInt64 && nccl::uint64 == ncclUint64);
 static_assert(nccl::float32 == ncclFloat32 && nccl::float64 == ncclFloat64);
 static_assert(nccl::sum == ncclSum && nccl::product == ncclProd && nccl::maximum == ncclMax &&
               nccl::minimum == ncclMin);

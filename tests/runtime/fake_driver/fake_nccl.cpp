@@ -75,7 +75,7 @@ void misuse(const std::string& what) {
 }
 
 std::size_t size_of_type(int type) {
-  return type == int8 || type == uint8 ? 1 : type == int32 || type == float32 ? 4 : 8;
+  return type == int8 || type == uint8 ? 1 : type == int32 || type == uint32 || type == float32 ? 4 : 8;
 }
 
 template <class T>
@@ -96,7 +96,9 @@ void combine(int type, int op, std::byte* to, const std::byte* from, std::size_t
     case int8: return combine<std::int8_t>(op, to, from, count);
     case uint8: return combine<std::uint8_t>(op, to, from, count);
     case int32: return combine<std::int32_t>(op, to, from, count);
+    case uint32: return combine<std::uint32_t>(op, to, from, count);
     case int64: return combine<std::int64_t>(op, to, from, count);
+    case uint64: return combine<std::uint64_t>(op, to, from, count);
     case float32: return combine<float>(op, to, from, count);
     case float64: return combine<double>(op, to, from, count);
     default: misuse("no such type");

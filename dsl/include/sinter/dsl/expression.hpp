@@ -22,6 +22,10 @@ namespace detail {
   "a tensor or an expression is no condition: write (x == y).all().item() or equal(x, y), & and | for && and ||, and " \
   "where(c, x, y) for c ? x : y"
 
+#define SINTER_NO_ROWS "a loop over rows needs them in memory: Tensor y = x + 1; for (auto row : y)"
+
+struct NoRows;
+
 /// Its namespace has the functions that argument-dependent lookup finds.
 struct ExpressionTag : adl::Operand {};
 
@@ -38,6 +42,10 @@ struct On : ExpressionTag {
     static_assert(std::is_same_v<S, bool> || std::is_same_v<D, ErrorDevice>, SINTER_NO_NUMBER);
     return {};
   }
+  /// Rejected, with a message.
+  template <class X = D>
+  NoRows begin() const;
+  NoRows end() const;
 };
 
 /// Increments the reference count of each non-null leaf.
@@ -150,6 +158,19 @@ using LeafExpression = Expression<T, D, Leaf<T, X>, 1, 0, leaf_bytes>;
 
 /// The type of an expression with mixed devices after its error: it fits everywhere, so nothing else is reported.
 using ErrorExpression = Expression<Unknown, ErrorDevice, Leaf<AnyType>, 0, 0, leaf_bytes>;
+
+/// Lets the compiler finish with a loop over an expression, which is rejected.
+struct NoRows {
+  ErrorExpression operator*() const;
+  NoRows& operator++();
+  bool operator!=(const NoRows&) const;
+};
+template <class D>
+template <class X>
+NoRows On<D>::begin() const {
+  static_assert(std::is_same_v<X, ErrorDevice>, SINTER_NO_ROWS);
+  return {};
+}
 template <class>
 struct ErrorExpressionOf {
   using type = ErrorExpression;

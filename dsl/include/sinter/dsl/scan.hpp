@@ -16,7 +16,7 @@ struct Accumulated {
   using type = T;
 };
 template <element T>
-  requires(category(dtype_of<T>) <= Category::Int)
+  requires(category(dtype_of<T>) <= Category::Int && dtype_of<T> != DType::UInt64)
 struct Accumulated<T> {
   using type = std::int64_t;
 };

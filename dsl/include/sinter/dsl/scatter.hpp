@@ -38,7 +38,7 @@ Source source_of(const E& value) {
 template <class T>
 inline constexpr bool may_index = std::is_same_v<T, AnyType> || std::is_same_v<T, Unknown>;
 template <element T>
-inline constexpr bool may_index<T> = category(dtype_of<T>) == Category::Int;
+inline constexpr bool may_index<T> = can_index(dtype_of<T>);
 
 /// Whether S, an expression or a number, may be written to elements of T.
 template <class S, class T>

@@ -29,7 +29,7 @@ enum class DTypeRule : std::uint8_t {
   RandomFloat64,
   RandomInt64,
   Position,  // operands are int64, like the result
-  Sum,       // bool and integers become int64
+  Sum,       // bool and integers but uint64 become int64
   Index,     // any dtype but bool and complex ones; the result is int64
   Count,     // any dtype; the result is int64
   Nonzero,   // the same, operands become bool (x != 0)

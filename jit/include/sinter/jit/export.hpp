@@ -72,10 +72,10 @@ struct Export {
 /// Error for what cannot be exported.
 std::vector<std::uint32_t> nameable_numbers(const Export& kernel);
 
-/// Exports kernels as one library. Needs NVRTC, but no GPU; without architectures it needs neither, and the kernels run
-/// only on the CPU. The same expressions and options give the same bytes. Throws Error for invalid C names and for what
-/// cannot be exported (matrix products), CompileError, DeviceError if NVRTC is missing or does not know an
-/// architecture.
+/// Exports kernels as one library. Needs NVRTC, but no GPU; without architectures it needs neither, and the library is
+/// portable C99 for the CPU alone. The same expressions and options give the same bytes. Throws Error for invalid C
+/// names and for what cannot be exported (matrix products), CompileError, DeviceError if NVRTC is missing or does not
+/// know an architecture.
 Exported export_library(const std::vector<Export>& exports, const LibraryOptions& options);
 
 }  // namespace jit

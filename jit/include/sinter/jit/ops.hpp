@@ -108,6 +108,31 @@ inline constexpr ComplexTable complex_info = [] {
 constexpr bool takes_complex(Op op) noexcept { return detail::complex_info.of[static_cast<std::uint8_t>(op)].takes; }
 constexpr bool gives_real(Op op) noexcept { return detail::complex_info.of[static_cast<std::uint8_t>(op)].gives_real; }
 
+/// Whether an operation supports uint64: the low 64 bits of its result depend on its operands' bits only, so int64
+/// computes it.
+constexpr bool takes_uint64(Op op) noexcept {
+  switch (op) {
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::neg:
+    case Op::square:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
+    case Op::bitwise_not:
+    case Op::eq:
+    case Op::ne:
+    case Op::where:
+    case Op::positive:
+    case Op::stop_gradient:
+    case Op::sum:
+    case Op::prod:
+    case Op::count: return true;
+    default: return false;
+  }
+}
+
 /// One operand as promotion sees it: a tensor's dtype counts in full, a C++ scalar raises only the category.
 struct OperandType {
   DType dtype;
@@ -174,7 +199,8 @@ constexpr OpTypes rule_types(Op op, std::span<const OperandType> operands) noexc
     case DTypeRule::RandomInt64:
     case DTypeRule::Position: return {common == DType::Int64, DType::Int64, DType::Int64};
     case DTypeRule::Sum: {
-      const DType sum = category(common) < Category::Float ? DType::Int64 : common;
+      const bool widens = category(common) < Category::Float && common != DType::UInt64;
+      const DType sum = widens ? DType::Int64 : common;
       return {true, sum, sum};
     }
     case DTypeRule::Index: return {common != DType::Bool && !is_complex(common), common, DType::Int64};
@@ -197,6 +223,10 @@ constexpr OpTypes op_types(Op op, std::span<const OperandType> operands) noexcep
   if (is_complex(types.compute)) {
     types.ok = types.ok && takes_complex(op);
     if (gives_real(op)) types.result = real_of(types.compute);
+  }
+  if (types.compute == DType::UInt64) {
+    types.ok = types.ok && takes_uint64(op);
+    for (const OperandType& o : operands) types.ok = types.ok && (o.weak || !is_signed(o.dtype));
   }
   return types;
 }

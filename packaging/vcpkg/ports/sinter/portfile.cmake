@@ -6,7 +6,6 @@ vcpkg_cmake_configure(
     OPTIONS
         -DSINTER_TESTS=OFF
         -DSINTER_EXAMPLES=OFF
-        -DSINTER_WERROR=OFF
         -DSINTER_UNITY=ON
         -DCMAKE_DISABLE_FIND_PACKAGE_Python=ON
 )

@@ -53,10 +53,17 @@ constexpr const detail::DTypeInfo& info(DType t) noexcept { return detail::dtype
 constexpr std::string_view name(DType t) noexcept { return info(t).name; }
 constexpr std::size_t size_of(DType t) noexcept { return info(t).size; }
 constexpr Category category(DType t) noexcept { return info(t).category; }
-/// The compute dtype of operations on a dtype: itself, or a wider one that holds all its values.
+/// The compute dtype of operations on a dtype: itself, or a wider one that holds all its values (of uint64: its bits).
 constexpr DType compute_dtype(DType t) noexcept { return info(t).compute_dtype; }
 /// Whether a dtype is for storage only, such as int8 and half.
 constexpr bool is_stored_only(DType t) noexcept { return compute_dtype(t) != t; }
+
+constexpr bool is_unsigned(DType t) noexcept {
+  return t == DType::UInt8 || t == DType::UInt16 || t == DType::UInt32 || t == DType::UInt64;
+}
+constexpr bool is_signed(DType t) noexcept { return category(t) == Category::Int && !is_unsigned(t); }
+/// Whether elements may be indices: integers that int64 holds.
+constexpr bool can_index(DType t) noexcept { return category(t) == Category::Int && t != DType::UInt64; }
 
 constexpr bool is_complex(DType t) noexcept { return category(t) == Category::Complex; }
 /// The real dtypes come before the complex ones.
@@ -83,11 +90,28 @@ concept floating_element = element<T> && category(dtype_of<T>) == Category::Floa
 template <class T>
 concept complex_element = element<T> && is_complex(dtype_of<T>);
 
+namespace detail {
+/// The narrowest dtype that holds the values of an unsigned integer dtype and negative ones: none does of uint64, which
+/// stays itself.
+constexpr DType signed_dtype_over(DType u) noexcept {
+  switch (size_of(u)) {
+    case 1: return DType::Int16;
+    case 2: return DType::Int32;
+    case 4: return DType::Int64;
+    default: return u;
+  }
+}
+}  // namespace detail
+
 /// The dtype that both operands convert to: the higher category wins, then the type that holds all values of the other;
-/// if neither does, the narrowest type that holds both.
+/// if neither does, the narrowest type that holds both. No type holds uint64 and negative numbers: their common dtype
+/// is uint64, in which no operation takes them (op_types).
 constexpr DType promote(DType a, DType b) noexcept {
   const DType low = a < b ? a : b, high = a < b ? b : a;
-  if (low == DType::UInt8 && high == DType::Int8) return DType::Int16;
+  if (category(a) == Category::Int && category(b) == Category::Int && is_signed(a) != is_signed(b)) {
+    const DType u = is_signed(a) ? b : a, s = is_signed(a) ? a : b;
+    return size_of(s) > size_of(u) ? s : detail::signed_dtype_over(u);
+  }
   if (low == DType::Float16 && high == DType::BFloat16) return DType::Float32;
   if (low == DType::Float64 && high == DType::Complex64) return DType::Complex128;
   return high;
