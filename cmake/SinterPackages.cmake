@@ -11,7 +11,7 @@ set(CPACK_COMPONENTS_ALL library development tool)
 if(TARGET sinter_python)
   list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
-set(CPACK_PRE_BUILD_SCRIPTS ${packaging}/compress.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${packaging}/finish.cmake)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -22,14 +22,13 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 
-# sinter_package(component name section description): the name, the text below the summary, copyright and changelog. CPack
-# has one summary for all packages.
+# sinter_package(component name section description): the name, and the text below the summary. CPack has one summary for
+# all packages.
 macro(sinter_package component name section description)
   string(TOUPPER ${component} upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name})
   set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${description}")
-  install(FILES ${packaging}/copyright ${packaging}/changelog DESTINATION share/doc/${name} COMPONENT ${component} EXCLUDE_FROM_ALL)
 endmacro()
 
 sinter_package(library libsinter${soversion} libs
