@@ -23,4 +23,4 @@ class TestPackage(ConanFile):
 
     def test(self):
         if can_run(self):
-            self.run(pathlib.Path(self.cpp.build.bindir) / "consumer", env="conanrun")
+            self.run(str(pathlib.Path(self.build_folder, self.cpp.build.bindir, "consumer")), env="conanrun")
