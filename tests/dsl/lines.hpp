@@ -65,7 +65,9 @@ inline Numbers random_numbers(sinter::DType dtype, std::int64_t n, std::mt19937&
     else if (size_of(dtype) == 1)
       numbers.push_back(bits % 100);
     else
-      numbers.push_back(whole ? Number(bits - 0x8000) : Number(static_cast<float>(bits - 0x8000) / 64));
+      numbers.push_back(is_unsigned(dtype) ? Number(bits)
+                        : whole            ? Number(bits - 0x8000)
+                                           : Number(static_cast<float>(bits - 0x8000) / 64));
   }
   return numbers;
 }

@@ -74,7 +74,6 @@ SINTER_INLINE Native<T> load_first(const Stored<T>* p, int count) {
     return (Native<T>)_mm256_maskload_epi64((const long long*)p, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), iota));
 #endif
   Native<T> v{};
-  if (count < 0 || count >= static_cast<int>(sizeof v / sizeof(T))) __builtin_unreachable();  // g++ 14 warns of these
   copy_bytes(&v, p, count * static_cast<int>(sizeof(T)));
   return v;
 #endif
