@@ -105,7 +105,8 @@ TEST(AxisMapping, ErrorsTeach) {
   EXPECT_THAT(message_of<sn::ShapeError>([&] { (void)x[i.reshape({1, 1, 1, 1, 1, 1, 1, 2})]; }),
               HasSubstr("more than 8 dimensions"));
   const AnyTensor mask = i > 0, floats = i.to<float>();
-  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)x[mask]; }), HasSubstr("indices are integers that int64 holds, not bool"));
+  EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)x[mask]; }),
+              HasSubstr("indices are integers that int64 holds, not bool"));
   EXPECT_THAT(message_of<sn::DTypeError>([&] { (void)sn::take(x, floats * 1); }), HasSubstr("not float32"));
   const Floats moved_from;
   EXPECT_THROW((void)moved_from[i], sn::Error);
