@@ -24,7 +24,8 @@ TextNumber integer_of(nb::handle object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
   if (overflow != 0) {
-    PyErr_SetString(PyExc_OverflowError, "the integer does not fit 64 bits: write it as a float");
+    PyErr_SetString(PyExc_OverflowError,
+                    "the integer does not fit int64: write it as a float, or pass a NumPy array of uint64");
     nb::raise_python_error();
   }
   if (value == -1 && PyErr_Occurred()) nb::raise_python_error();

@@ -19,7 +19,6 @@ struct Extents {
 };
 Extents extents_of(const Model& m, const SymbolicShape& shape) {
   if (shape.empty()) return {"", "0", "NULL"};
-  std::vector<std::string> list;
   std::string declaration = fmt::format("int64_t extents[{}];", shape.size());
   int d = 0;
   for (const Extent& extent : shape)

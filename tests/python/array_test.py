@@ -152,6 +152,13 @@ class Arrays(Case):
                 sn.tensor([-1], dtype=dtype)
         with self.assertRaises(sn.Error):
             sn.tensor([2**16], dtype="uint16")
+        with self.assertRaisesRegex(OverflowError, "does not fit int64: write it as a float, or pass a NumPy array"):
+            sn.tensor([2**63], dtype="uint64")
+        x = sn.tensor([10, 20, 30])
+        for index in (np.array([2**64 - 1], np.uint64), sn.tensor([0], dtype="uint64")):
+            for use in (lambda: x[index], lambda: x.__setitem__(index, 1)):
+                with self.assertRaisesRegex(sn.DTypeError, "indices are integers or masks of bools, but got .*uint64"):
+                    use()
 
     def test_dtypes_that_are_not_there(self):
         for a in [np.zeros(2, object), np.zeros(2, "S3"),

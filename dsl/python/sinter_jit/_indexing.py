@@ -34,7 +34,7 @@ def _tensor_of(item, x):
 
 
 def _check(item, x):
-    if _category(item.dtype) > 1:
+    if _category(item.dtype) > 1 or item.dtype == _core.uint64:  # int64 does not have its values
         raise _core.DTypeError(f"x[i]: indices are integers or masks of bools, but got {_describe(item)}: "
                                "convert them with i.to(\"int64\")")
     if item.device != x.device:

@@ -55,7 +55,7 @@ SINTER_INLINE void copy_bytes(void* to, const void* from, int bytes) {
   if (bytes & 1) *t = *f;
 }
 
-/// The first `count` elements, fewer than all, from memory, followed by zeros; nothing else is read.
+/// The first `count` elements, at most all, from memory, followed by zeros; nothing else is read.
 template <class T>
 SINTER_INLINE Native<T> load_first(const Stored<T>* p, int count) {
 #if defined(__AVX512F__)
