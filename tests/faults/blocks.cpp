@@ -55,16 +55,16 @@ struct Block {
   bool found;
 };
 
+/// Blocks leave the table before they are freed, so what it holds can be asked for its size while it is locked.
 std::vector<Block> all_blocks() {
-  std::vector<Table::Slot> slots;
-  slots.reserve(static_cast<std::size_t>(table.live) + 1000);
+  std::vector<Block> blocks;
+  blocks.reserve(static_cast<std::size_t>(table.live) + 1000);
   {
     const Locked locked;
-    std::copy_if(table.all, table.all + Table::slots, std::back_inserter(slots), [](auto& s) { return s.block > 1; });
+    for (const Table::Slot* s = table.all; s < table.all + Table::slots; ++s)
+      if (s->block > 1)
+        blocks.push_back({s->block, s->block + ::malloc_usable_size(reinterpret_cast<void*>(s->block)), s->nth, false});
   }
-  std::vector<Block> blocks;
-  for (const Table::Slot& s : slots)
-    blocks.push_back({s.block, s.block + ::malloc_usable_size(reinterpret_cast<void*>(s.block)), s.nth, false});
   std::ranges::sort(blocks, {}, &Block::begin);
   return blocks;
 }
@@ -79,24 +79,6 @@ class Search {
  public:
   explicit Search(std::vector<Block>& blocks) : blocks_(blocks) {}
 
-  void words(Address begin, Address end) {
-    for (const auto* p = reinterpret_cast<const Address*>(begin); p < reinterpret_cast<const Address*>(end); ++p) {
-      if (*p < blocks_.front().begin || *p >= blocks_.back().end) continue;
-      auto b = std::ranges::upper_bound(blocks_, *p, {}, &Block::begin);
-      if (b == blocks_.begin() || (--b)->end <= *p || b->found) continue;
-      b->found = true;
-      waiting_.push_back(&*b);
-    }
-  }
-  /// By way of the system, since a thread's stack may go meanwhile.
-  void memory(Address begin, Address end) {
-    static Address page[4096 / sizeof(Address)];
-    const int file = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    for (; begin < end; begin += sizeof page)
-      if (::pread(file, page, sizeof page, static_cast<off_t>(begin)) == sizeof page)
-        words(reinterpret_cast<Address>(page), reinterpret_cast<Address>(page) + sizeof page);
-    ::close(file);
-  }
   void everything() {
     std::FILE* const maps = std::fopen("/proc/self/maps", "r");
     char line[5000], permissions[8];
@@ -109,11 +91,31 @@ class Search {
     while (!waiting_.empty()) {
       const Block* const b = waiting_.back();
       waiting_.pop_back();
-      words(b->begin, b->end);
+      memory(b->begin, b->end);
     }
   }
 
  private:
+  /// By way of the system: a thread that is about to end takes its stack and what it had allocated with it.
+  void memory(Address begin, Address end) {
+    static Address page[4096 / sizeof(Address)];
+    for (; begin < end; begin += sizeof page) {
+      const ssize_t bytes = ::pread(file_.number, page, std::min(sizeof page, end - begin), static_cast<off_t>(begin));
+      for (ssize_t i = 0; i < bytes / ssize_t{sizeof(Address)}; ++i) word(page[i]);
+    }
+  }
+  void word(Address value) {
+    if (value < blocks_.front().begin || value >= blocks_.back().end) return;
+    auto b = std::ranges::upper_bound(blocks_, value, {}, &Block::begin);
+    if (b == blocks_.begin() || (--b)->end <= value || b->found) return;
+    b->found = true;
+    waiting_.push_back(&*b);
+  }
+
+  struct File {
+    int number = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    ~File() { ::close(number); }
+  } file_;
   std::vector<Block>& blocks_;
   std::vector<Block*> waiting_;
 };

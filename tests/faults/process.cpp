@@ -1,6 +1,7 @@
 #include "process.hpp"
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -137,6 +138,14 @@ std::string leak(const Remains& remains, const Remains& usual, const Attempt& re
   std::_Exit(0);
 }
 
+/// The parent prints what the child wrote.
+void print_stack(int signal) {
+  void* frames[40];
+  ::backtrace_symbols_fd(frames, ::backtrace(frames, 40), 2);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return fmt::format("hangs for {} s", patience_s);
   return WIFSIGNALED(status) ? fmt::format("ended by {}", strsignal(WTERMSIG(status)))
@@ -180,6 +189,7 @@ Outcome Workplace::run(const Scenario& scenario, Fault fault, Trace& trace, Rema
     fs::current_path(folder);
     ::setenv("TMPDIR", folder.c_str(), 1);
     if (is_readonly_) ::setenv("SINTER_CACHE", "readonly", 1);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) ::signal(signal, print_stack);
     live_as(scenario, fault, trace, usual, *report);
   }
   int status = 0;
