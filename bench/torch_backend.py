@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares sinter_jit.torch_backend with PyTorch itself and with Inductor on the models of torch_models.py.
 
-    PYTHONPATH=build/release/python taskset -c 0 python3 bench/torch_backend.py [MODEL...]
+    PYTHONPATH=build/release/python taskset -c 0 python3 bench/torch_backend.py [--device cuda] [MODEL...]
 
 Each implementation takes its turn in each of nine rounds; the ratios are medians over the rounds. Prints the table of
 docs/torch.md. The Python that runs it needs PyTorch 2.9; Inductor needs a C++ compiler.
 """
 
+import argparse
 import logging
 import pathlib
 import statistics
@@ -36,14 +37,21 @@ class Notes(logging.Handler):
         self.taken.append(record.args)
 
 
+def wait():
+    if torch.get_default_device().type == "cuda":
+        torch.cuda.synchronize()
+
+
 def seconds(function, inputs):
-    """The mean over a twentieth of a second, of three calls at least."""
-    start = now = time.perf_counter()
+    """The mean over a twentieth of a second, of three calls at least. On a GPU calls are queued one after another."""
+    wait()
+    start = time.perf_counter()
     calls = 0
-    while calls < 3 or now < start + 0.05:
+    while calls < 3 or time.perf_counter() < start + 0.05:
         function(*inputs)
-        calls, now = calls + 1, time.perf_counter()
-    return (now - start) / calls
+        calls += 1
+    wait()
+    return (time.perf_counter() - start) / calls
 
 
 def kernels_of(function, inputs):
@@ -93,6 +101,11 @@ def row(name, notes):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("models", nargs="*", metavar="MODEL")
+    arguments = parser.parse_args()
+    torch.set_default_device(arguments.device)
     warnings.filterwarnings("ignore")
     notes = Notes()
     log = logging.getLogger("sinter_jit.torch_backend")
@@ -104,8 +117,11 @@ def main():
     )
     print("| --- |" + " --- |" * 8)
     with torch.no_grad():
-        for name in sys.argv[1:] or MODELS:
-            print(row(name, notes), flush=True)
+        for name in arguments.models or MODELS:
+            try:
+                print(row(name, notes), flush=True)
+            except Exception as error:  # the others may succeed
+                print(f"| {name} | {type(error).__name__}: {str(error).splitlines()[0]} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -67,9 +67,21 @@ def gather(build, to):
         shutil.copytree(ROOT / "tests" / folder, to / "tests" / folder)
     shutil.copy2(ROOT / "tests/two_gpus.txt", to / "tests")
     (to / "tests/files.txt").write_text("".join(f"{program.name} {file}\n" for program, file in files), encoding="utf-8")
+    gather_python(to)
     (to / "scripts").mkdir()
     shutil.copy2(ROOT / "scripts/gpu-check", to / "scripts")
     (to / "COMMIT").write_text(commit() + "\n", encoding="utf-8")
+
+
+def gather_python(to):
+    """The newest wheel of scripts/wheel, if there is one, and what runs it."""
+    for wheel in (ROOT / "build/wheel/dist").glob("*-abi3-*.whl"):
+        (to / "python").mkdir(exist_ok=True)
+        shutil.copy2(wheel, to / "python")
+    for name in ("torch_test.py", "torch_models.py", "case.py"):
+        (to / "tests/python").mkdir(exist_ok=True)
+        shutil.copy2(ROOT / "tests/python" / name, to / "tests/python")
+    shutil.copy2(ROOT / "bench/torch_backend.py", to / "bench")
 
 
 def sizes(folder):

@@ -1,7 +1,8 @@
 """What a machine with a GPU has to tell, in a folder that bench/report/carry.py gathered: phases that share the time.
 
-libraries and one kernel of each kind; tests; the suite, beside the Python peers; ncu; compute-sanitizer. What is known is
-written as it comes: check.json, result.json, page.html, logs, and all of them as one archive.
+libraries and one kernel of each kind; tests; the Python package; the suite, beside the Python peers; ncu;
+compute-sanitizer. What is known is written as it comes: check.json, result.json, page.html, logs, and all of them as one
+archive.
 """
 
 import argparse
@@ -12,7 +13,7 @@ import signal
 import sys
 import time
 
-from . import gpu_tests, gpu_tools, machine, programs, rows, run
+from . import gpu_python, gpu_tests, gpu_tools, machine, programs, rows, run
 from .archive import Archive
 from .clocks import Clocks
 from .deadline import Deadline
@@ -21,7 +22,7 @@ from .result import ROOT, commit
 END_S = 10  # for the page and the table
 PROBE_S = 30  # takes about 10 s
 SIZES = [30_000_000, 100_000, 1000, 3]  # the most informative first, in case time runs out
-SHARES = {"probe": 0.5, "tests": 3.5, "suite": 4, "ncu": 1, "sanitizer": 1}  # relative shares of time, in this order
+SHARES = {"probe": 0.5, "tests": 3.5, "python": 1.5, "suite": 4, "ncu": 1, "sanitizer": 1}  # relative shares of time, in this order
 
 
 def use_libraries_of_this_python():
@@ -31,8 +32,9 @@ def use_libraries_of_this_python():
 
 
 class Check:
-    def __init__(self, out, seconds):
+    def __init__(self, out, seconds, only):
         self.out, self.deadline = out, Deadline(seconds - END_S)
+        self.waiting = [name for name in SHARES if name in only]
         self.known = {"commit": commit(), "machine": machine.describe(), "python": sys.version.split()[0], "phases": []}
 
     def save(self):
@@ -40,9 +42,12 @@ class Check:
         (self.out / "check.json").write_text(text, encoding="utf-8")
 
     def phase(self, name, clocks, work):
-        """Runs a phase in its share of the remaining time; errors are reported, and the next phase follows."""
-        waiting = list(SHARES)[list(SHARES).index(name) :]
-        deadline = self.deadline.share(sum(SHARES[each] for each in waiting), SHARES[name])
+        """Runs a phase, if it is asked for, in its share of the remaining time; errors are reported, and the next phase
+        follows."""
+        if name not in self.waiting:
+            return {}
+        deadline = self.deadline.share(sum(SHARES[each] for each in self.waiting), SHARES[name])
+        self.waiting.remove(name)
         print(f"{name}: {deadline.left():.0f} s at most", file=sys.stderr, flush=True)
         begin = time.monotonic()
         entry = {"phase": name, "status": "began"}
@@ -63,9 +68,9 @@ class Check:
     def is_right(self):
         phases = {entry["phase"]: entry for entry in self.known["phases"]}
         return (
-            phases["probe"]["status"] == "done"
-            and all(step["ok"] for step in phases["probe"]["steps"])
-            and all(test["status"] == "passed" for test in phases["tests"]["files"])
+            phases.get("probe", {}).get("status", "done") == "done"
+            and all(step["ok"] for step in phases.get("probe", {}).get("steps", []))
+            and all(test["status"] == "passed" for test in phases.get("tests", {}).get("files", []))
             and not any(entry["status"].startswith("failed") for entry in phases.values())
         )
 
@@ -119,10 +124,11 @@ def gpus():
 
 
 def check(arguments, found, clocks):
-    all_of_it = Check(arguments.out, arguments.seconds)
+    all_of_it = Check(arguments.out, arguments.seconds, arguments.only)
     all_of_it.phase("probe", clocks, lambda deadline: probe(deadline, arguments.out))
     tested = all_of_it.phase("tests", clocks, lambda deadline: tests(deadline, arguments.out, len(found)))
     files = tested.setdefault("files", [])
+    all_of_it.phase("python", clocks, lambda deadline: gpu_python.run(deadline, arguments.out))
     all_of_it.phase("suite", clocks, lambda deadline: suite(deadline, arguments.out, len(found), files))
     all_of_it.phase("ncu", clocks, lambda deadline: gpu_tools.counters(deadline, arguments.out))
     all_of_it.phase("sanitizer", clocks, lambda deadline: gpu_tools.sanitizer(deadline, arguments.out, gpu_tests.files()))
@@ -140,6 +146,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=out, help="where check.json, result.json, page.html and logs go")
     parser.add_argument("--archive", type=pathlib.Path, help="all of these as one file; OUT.tar.gz otherwise")
     parser.add_argument("--seconds", type=float, default=540, help="all of it, at most")
+    parser.add_argument("--only", nargs="+", choices=SHARES, default=list(SHARES), metavar="PHASE", help=", ".join(SHARES))
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, end)
     use_libraries_of_this_python()

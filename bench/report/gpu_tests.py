@@ -9,8 +9,7 @@ import time
 
 from .result import ROOT
 
-AT_ONCE = 4  # test files that share the GPU
-CORES = 4  # for each of them
+AT_ONCE = 12  # test files that share the GPU; compiling kernels takes most of their time, on one core
 LIMIT_S = 120  # per file
 
 
@@ -65,7 +64,7 @@ def run_all(deadline, out, gpus):
     logs = out / "tests"
     logs.mkdir(parents=True, exist_ok=True)
     left_out = needing_two_gpus() if gpus < 2 else []
-    workers = max(1, min(AT_ONCE, len(os.sched_getaffinity(0)) // CORES))
+    workers = min(AT_ONCE, len(os.sched_getaffinity(0)))
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         found = list(pool.map(lambda test: run_test(*test, min(LIMIT_S, deadline.left()), logs, left_out), files()))
     for test in found:

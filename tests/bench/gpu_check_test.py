@@ -81,7 +81,7 @@ class Check(Gathered):
         each = "while echo '0, 1980, 2619, [N/A], 40, 97'; do sleep 0.2; done"
         written(self.tools / "nvidia-smi", f'case "$*" in *-lms*) {each} ;; esac\n')
         _, said, known = self.check()
-        self.assertEqual([entry["phase"] for entry in known["phases"]], ["probe", "tests", "suite", "ncu", "sanitizer"])
+        self.assertEqual([entry["phase"] for entry in known["phases"]], ["probe", "tests", "python", "suite", "ncu", "sanitizer"])
         tests = self.phase(known, "tests")
         self.assertEqual([t["passed"] for t in tests["files"]], [7, 7])
         self.assertEqual(tests["left_out_with_one_gpu"], ["Stream.OfTwo"])
@@ -100,7 +100,7 @@ class Check(Gathered):
         status, said, known = self.check()
         self.assertEqual(status, 1)
         self.assertRegex(said, "fault +0.10 s  FAILED: an index")
-        self.assertEqual(len(known["phases"]), 5)
+        self.assertEqual(len(known["phases"]), 6)
 
     def test_tests_that_fail_or_hang_are_named(self):
         written(self.folder / "tests/files.txt", "dsl_suite dsl/fails_test\ndsl_suite dsl/hangs_test\n", "")
@@ -110,6 +110,12 @@ class Check(Gathered):
         self.assertEqual(found[0]["failed"], ["View.Turns"])
         self.assertEqual((self.out / "tests/dsl_hangs_test.log").read_text(), "begun\n")
         self.assertEqual(status, 1)
+
+    def test_some_phases(self):
+        status, _, known = self.check("--only", "python", "probe")
+        self.assertEqual(status, 0)
+        self.assertEqual([entry["phase"] for entry in known["phases"]], ["probe", "python"])
+        self.assertEqual(self.phase(known, "python")["status"], "no wheel was carried")
 
     def test_ncu_and_the_sanitizer(self):
         written(self.tools / "ncu", """echo '"ID","Name"'; echo '"","ns"'; for i in 1 2 3; do echo "\\"$i\\",\\"5\\""; done\n""")

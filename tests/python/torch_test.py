@@ -1,7 +1,11 @@
-"""torch.compile(model, backend=sinter_jit.torch_backend): the results are PyTorch's."""
+"""torch.compile(model, backend=sinter_jit.torch_backend): the results are PyTorch's.
+
+SINTER_TEST_GPU=1 runs all of it on the first GPU, and what only a GPU has: streams.
+"""
 
 import gc
 import logging
+import os
 import subprocess
 import sys
 import threading
@@ -20,6 +24,7 @@ try:
 except ImportError:
     torch = None
 
+DEVICE = "cuda" if torch and os.environ.get("SINTER_TEST_GPU") and torch.cuda.is_available() else "cpu"
 TOLERANCES = {"bfloat16": 2e-2, "float16": 4e-3, "float32": 2e-5, "complex64": 2e-5}
 
 
@@ -31,6 +36,7 @@ def listed(results):
 class TorchBackend(Case):
     def setUp(self):
         super().setUp()
+        torch.set_default_device(DEVICE)
         torch.manual_seed(self.seed)
         torch._dynamo.reset()
 
@@ -432,6 +438,74 @@ class TorchBackend(Case):
             for _ in range(2):
                 for a, b in zip(compiled(x, y), program(x, y)):
                     torch.testing.assert_close(a, b, rtol=2e-3, atol=2e-3)
+
+
+@unittest.skipUnless(DEVICE == "cuda", "only on a GPU: SINTER_TEST_GPU=1")
+class Streams(Case):
+    """Work of PyTorch and of Sinter on one GPU happens in the order in which it is written, without copies."""
+
+    def setUp(self):
+        super().setUp()
+        self.late = torch.zeros(1 << 22, device="cuda")
+        torch.cuda.synchronize()
+
+    def written_late(self, value):
+        torch.cuda._sleep(100_000_000)  # clock cycles: about 50 ms
+        return self.late.fill_(value)
+
+    def test_memory_is_shared(self):
+        x = sn.from_dlpack(self.late)
+        y = torch.from_dlpack(x)
+        self.assertEqual((str(x.device), y.device.type, y.data_ptr()), ("cuda:0", "cuda", self.late.data_ptr()))
+
+    def test_sinter_reads_what_pytorch_writes(self):
+        for stream in [torch.cuda.current_stream(), torch.cuda.Stream()]:
+            with torch.cuda.stream(stream):
+                x = sn.from_dlpack(self.written_late(3))
+            made = (x * 2 + 1).eval()
+            self.assertEqual((made.min().item(), made.max().item()), (7, 7))
+
+    def test_pytorch_reads_what_sinter_writes(self):
+        for stream in [sn.default_stream(0), sn.Stream(0)]:
+            with stream:
+                x = sn.from_dlpack(self.written_late(3))
+                y = x
+                for _ in range(200):
+                    y = (y * 0.5 + x).eval()
+                made = torch.from_dlpack(y)
+            with torch.cuda.stream(torch.cuda.Stream()):
+                torch.cuda.current_stream().wait_stream(torch.cuda.default_stream())
+                self.assertEqual((made - 6).abs().max().item(), 0)
+
+    def test_memory_is_not_reused_early(self):
+        """The tensor dies while Sinter's kernel is still to read it."""
+        for _ in range(10):
+            x = sn.from_dlpack(self.written_late(1).clone())
+            y = (x + 1).eval()
+            del x
+            other = torch.full((1 << 22,), 100.0, device="cuda")
+            self.assertEqual(y.max().item(), 2)
+            del other
+
+    def test_training(self):
+        """Some steps of a model, forward and backward, follow those of eager PyTorch."""
+        torch.manual_seed(self.seed)
+        with torch.device("cuda"):
+            models = [mlp(64, 10), mlp(64, 10)]
+            models[1].load_state_dict(models[0].state_dict())
+            x, labels = torch.randn(256, 64), torch.randint(0, 10, (256,))
+        losses = [[], []]
+        for which, model in enumerate(models):
+            call = torch.compile(model, backend=sn.torch_backend) if which else model
+            optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+            for _ in range(20):
+                optimizer.zero_grad()
+                loss = F.cross_entropy(call(x), labels)
+                loss.backward()
+                optimizer.step()
+                losses[which].append(loss.item())
+        torch.testing.assert_close(*losses, rtol=2e-3, atol=2e-3)
+        self.assertLess(losses[1][-1], losses[1][0] / 2)
 
 
 class WithoutTorch(Case):
