@@ -30,7 +30,7 @@ def run_test(suite, file, seconds, logs, left_out=()):
     if seconds <= 0:
         return {"program": name, "status": "not run: no time was left", "seconds": 0, "passed": 0, "skipped": 0, "failed": []}
     begin = time.monotonic()
-    environment = {**os.environ, "SINTER_TEST_GPU": "1", "SINTER_CACHE": "memory"}
+    environment = {**os.environ, "SINTER_TEST_GPU": "1", "SINTER_CACHE_DIR": str(ROOT / "kernels")}
     command = [str(ROOT / "bin" / suite), file]
     if left_out:
         command.append(f"--gtest_filter=-{':'.join(left_out)}")

@@ -258,8 +258,10 @@ TEST(FromDlpack, RefusesWithoutTakingOver) {
   refuses(dtype, [](auto& m) { m.dl_tensor.dtype = {200, 8, 1}; }, "unknown code 200");
   refuses(device, [](auto& m) { m.dl_tensor.device = {10, 1}; }, "kDLROCM:1");
   refuses(device, [](auto& m) { m.dl_tensor.device = {99, 0}; }, "unknown device type 99");
-  refuses(device, [](auto& m) { m.dl_tensor.device = {12, 64}; }, "cuda:64");
-  refuses(device, [](auto& m) { m.dl_tensor.device = {12, -1}; }, "cuda:-1");
+  const int gpu = sinter_tests::virtual_gpus ? 12 : 2;  // kDLExtDev or kDLCUDA
+  const auto on_gpu = [=](int index) { return [=](auto& m) { m.dl_tensor.device = {gpu, index}; }; };
+  refuses(device, on_gpu(64), "cuda:64");
+  refuses(device, on_gpu(-1), "cuda:-1");
   refuses(shape, [](auto& m) { m.dl_tensor.ndim = 9; }, "9 axes");
   refuses(shape, [](auto& m) { m.dl_tensor.ndim = -1; }, "-1 axes");
   refuses(shape, [](auto& m) { m.dl_tensor.shape[0] = -2; }, "negative");

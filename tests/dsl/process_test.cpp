@@ -56,17 +56,20 @@ TEST(Fork, AfterTheFirstUse) {
   EXPECT_TRUE(in_child([] { return evaluates(sn::Device(0)) && evaluates(sn::Device(1)); }));
 }
 
+/// CUDA cannot be used in the child of a process that uses it; the message says so.
+bool is_right_in_child(bool right) { return right == sinter_tests::virtual_gpus; }
+
 TEST(Fork, TheParentGoesOn) {
   const sn::Tensor<float> x = sn::full({1000}, 3.0f, sn::Device(0));
-  EXPECT_TRUE(in_child([&] { return sn::Tensor<float>(x * 2)[999].item() == 6; }));
+  EXPECT_TRUE(is_right_in_child(in_child([&] { return sn::Tensor<float>(x * 2)[999].item() == 6; })));
   EXPECT_EQ(sn::Tensor<float>(x * 2)[999].item(), 6);
 }
 
 TEST(Fork, NewKernelsInTheChild) {
-  EXPECT_TRUE(in_child([] {
+  EXPECT_TRUE(is_right_in_child(in_child([] {
     const sn::Tensor<float> x = sn::full({10}, 3.0f, sn::Device(0));
     return sn::Tensor<float>(x.square() - x + 0.25f)[3].item() == 6.25f;
-  }));
+  })));
 }
 
 class Plugin {

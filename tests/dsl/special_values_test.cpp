@@ -299,6 +299,16 @@ std::uint64_t bits_at(const TensorImpl& t, std::size_t i) {
   return bits;
 }
 
+/// Whether CUDA's math library may give `got`: overflow is within its bound of hypot near the largest number, results
+/// near the smallest denormals may be 0, and its lgamma is accurate to what 1 has between -10 and -2 (CUDA C++
+/// Programming Guide, "Mathematical Functions").
+bool is_within_cuda(std::string_view op, std::uint64_t got, std::uint64_t wanted, DType dtype) {
+  const double g = as_double(got, dtype), w = as_double(wanted, dtype);
+  if (op == "hypot") return g == INFINITY && std::nextafter(std::fabs(w), INFINITY) == INFINITY;
+  if (op == "lgamma") return std::fabs(g - w) <= 8 * (dtype == DType::Float64 ? 0x1p-52 : 0x1p-23);
+  return (op == "mish" || op == "logsigmoid") && std::fabs(g - w) <= 1024 * 0x1p-1074;
+}
+
 constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max();
 
 /// Distance in representable numbers between two numbers of one sign. Otherwise 0 if they are the same, else the
@@ -321,7 +331,8 @@ std::int64_t distance_at(double at, std::uint64_t a, std::uint64_t b, DType dtyp
 
 class Comparison {
  public:
-  explicit Comparison(std::string where) : where_(std::move(where)) {}
+  Comparison(std::string where, Device device)
+      : where_(std::move(where)), by_cuda_(device.is_cuda() && !test::virtual_gpus) {}
   ~Comparison() {
     for (const auto& [op, count] : failures_)
       if (count > shown) ADD_FAILURE() << where_ << ": " << op << ": " << count - shown << " more";
@@ -343,7 +354,7 @@ class Comparison {
       std::int64_t& worst = worst_[expected.op + " " + std::string(name(got.dtype))];
       if (d <= allowed.ulps)
         worst = std::max(worst, d);
-      else
+      else if (!by_cuda_ || !is_within_cuda(expected.op, ours, wanted, got.dtype))
         fail(group, expected, i, ours, wanted, d);
     }
   }
@@ -401,13 +412,14 @@ class Comparison {
   }
 
   std::string where_;
+  bool by_cuda_;  // rather than by the host's library, as on virtual GPUs
   std::map<std::string, int> failures_;
   std::map<std::string, std::int64_t> worst_;
 };
 
 void compare_all(const std::string& where, Device device, jit::Mode mode) {
   static const std::map<std::string, Group> groups = read_groups();
-  Comparison comparison(where);
+  Comparison comparison(where, device);
   for (const auto& [sets, group] : groups) {
     const std::vector<TensorRef> results = evaluate(group, device, mode);
     for (std::size_t i = 0; i < results.size(); ++i) comparison.compare(group, group.operations[i], *results[i]);

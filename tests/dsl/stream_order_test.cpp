@@ -23,13 +23,14 @@ constexpr std::int64_t n = 8;
 class Program {
  public:
   explicit Program(unsigned seed) : random_(seed) {
-    for (int gpu : {0, 1})
+    const int gpus = std::min(2, sn::device_count());
+    for (int gpu = 0; gpu < gpus; ++gpu) {
       for (int i = 0; i < 2; ++i) streams_.emplace_back(gpu);
-    for (int gpu : {0, 1}) indices_.push_back(sn::arange(n).to(sn::Device(gpu)));
-    streams_.push_back(sn::default_stream(0));
-    streams_.push_back(sn::default_stream(1));
+      streams_.push_back(sn::default_stream(gpu));
+      indices_.push_back(sn::arange(n).to(sn::Device(gpu)));
+    }
     for (int i = 0; i < 6; ++i) {
-      arrays_.push_back(sn::full({n}, static_cast<float>(i), sn::Device(i % 2)));
+      arrays_.push_back(sn::full({n}, static_cast<float>(i), sn::Device(i % gpus)));
       values_.push_back(static_cast<float>(i));
     }
   }

@@ -189,12 +189,20 @@ class Sweep {
     for (std::size_t e = 0; e < got.size(); ++e) {
       std::vector<std::uint64_t> at;
       for (std::size_t i = 0; i < info(op).arity; ++i) at.push_back(inputs[first(op) + i][e]);
+      if (loses_sign_of_nan(op, at[0], at.back(), out.device)) continue;
       const std::uint64_t expected = outputs_of(g, at, {})[0];
       ASSERT_TRUE(test::close(op, rule.result, at, rule.compute, expected, got[e]))
           << "element " << e << ": " << test::show(rule.result, expected) << ", got " << test::show(rule.result, got[e])
           << " from " << test::show(alone.dtypes[0], at[0])
           << (at.size() > 1 ? ", " + test::show(alone.dtypes[1], at[1]) : "");
     }
+  }
+
+  /// GPUs convert a NaN of float16 to a positive one of float32.
+  bool loses_sign_of_nan(Op op, std::uint64_t first_operand, std::uint64_t last_operand, Device device) const {
+    const std::uint64_t sign = op == Op::signbit ? first_operand : last_operand;
+    return (op == Op::signbit || op == Op::copysign) && types_[1].dtype == DType::Float16 && (sign & 0x7fff) > 0x7c00 &&
+           device.is_cuda() && !test::virtual_gpus;
   }
 
   std::array<OperandType, 6> types_;

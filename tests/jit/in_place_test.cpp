@@ -223,11 +223,15 @@ TEST_P(InPlace, WritesThroughStridedViewsAndNothingBeside) {
     Tree tree(Written().leaf(f32).op(Op::abs), {x});
     jit::evaluate(tree.bound(), &target);
     std::vector<std::byte> wanted = before;
+    const std::vector<std::byte> got = bytes_of_buffer(*out);
     for (std::int64_t i = 0; i < shape.numel(); ++i) {
-      const float v = std::fabs(test::as<float>(expected[static_cast<std::size_t>(i)]));
-      std::memcpy(wanted.data() + (out->data - out->buffer->data()) + offset_of(*out, shape, i) * 4, &v, 4);
+      float v = std::fabs(test::as<float>(expected[static_cast<std::size_t>(i)])), written;
+      const std::ptrdiff_t at = (out->data - out->buffer->data()) + offset_of(*out, shape, i) * 4;
+      std::memcpy(&written, got.data() + at, 4);
+      if (std::isnan(v) && std::isnan(written)) v = written;  // GPUs give NaN other bits
+      std::memcpy(wanted.data() + at, &v, 4);
     }
-    ASSERT_EQ(bytes_of_buffer(*out), wanted);
+    ASSERT_EQ(got, wanted);
   }
 }
 

@@ -196,7 +196,7 @@ TEST(Child, DISABLED_OneKernel) { use_gpu(0); }
 
 TEST(Trace, SaysWhereKernelsComeFrom) {
   const ScratchFolder cache;
-  const std::string setting = "SINTER_VIRTUAL_GPUS=1 TRACED_CACHE='" + cache.path().string() + "'";
+  const std::string setting = "SINTER_VIRTUAL_GPUS=1 SINTER_CACHE=on TRACED_CACHE='" + cache.path().string() + "'";
   const auto origins = [&] {
     std::vector<std::string> by;
     for (const Json& e : Traced("OneKernel", setting).events().spans("compile")) by.push_back(e["args"]["by"]);
