@@ -53,7 +53,7 @@ def gather(build, to):
     tests = sorted({program for program, _ in files})
     benchmarks = [
         build / "bench" / name
-        for name in ("probe", "expressions", "rows", "products", "hit", "first", "start", "growth", "empty", "linked", "null_driver.so")
+        for name in ("probe", "expressions", "rows", "products", "hit", "first", "start", "growth", "row_schemes", "empty", "linked", "null_driver.so")
     ]
     modules = sorted((build / "tests").glob("*.so"))
     for paths, folder in ((tests, "bin"), (benchmarks, "bench"), (modules, "tests")):
