@@ -104,9 +104,6 @@ CUresult cuModuleUnload(CUmodule) { return success; }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule, const char*) { return give(function); }
 CUresult cuFuncGetAttribute(int* value, int, CUfunction) { return *value = 0, success; }
 CUresult cuFuncSetAttribute(CUfunction, int, int) { return success; }
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int, std::size_t) {
-  return *blocks = 8, success;
-}
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                         void**, void**) {
   return success;

@@ -125,6 +125,8 @@ Axis class_axis(std::int64_t classes, const OperandInfo& i) {
   check_integers("one_hot", i);
   if (classes < 1)
     throw IndexError(fmt::format("one_hot: the number of classes is {}, but must be at least 1", classes));
+  if (classes > max_classes)
+    throw IndexError(fmt::format("one_hot: the number of classes is {}, but must be at most {}", classes, max_classes));
   if (i.shape.ndim() == max_ndim)
     throw ShapeError(fmt::format("one_hot: the result would have more than {} dimensions, where\n    ids: {}", max_ndim,
                                  describe(i)));

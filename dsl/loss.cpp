@@ -42,6 +42,9 @@ Classes classes_among(const char* what, const OperandInfo& scores, const Operand
   check_target(what, scores, target, axis, is_class);
   const std::int64_t count = scores.shape[axis];
   if (count == 0) throw ShapeError(fmt::format("{}: there are no classes, where{}", what, both(scores, target)));
+  if (count > max_classes)
+    throw ShapeError(fmt::format("{}: there are {} classes, but must be at most {}, where{}", what, count, max_classes,
+                                 both(scores, target)));
   Shape each(count);
   for (int i = axis + 1; i < ndim; ++i) each.push_back(1);
   return {axis,

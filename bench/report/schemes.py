@@ -5,6 +5,7 @@ The kernels of all schemes are compiled first, several programs at once; then ea
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -40,6 +41,10 @@ def measured(program, scheme, elements, columns, kernels):
     return found
 
 
+def listed(times):
+    return [[scheme, *case, us] for scheme, found in times.items() for case, us in found.items()]
+
+
 def show(times):
     print(f"{'operation':14} {'dtype':9} {'columns':>8} {'copy us':>8} {'chosen us':>9}   best schemes: their time over the chosen one's")
     for case, chosen in times["chosen"].items():
@@ -57,16 +62,16 @@ def main():
     parser.add_argument("--elements", type=int, default=1 << 26)
     parser.add_argument("--columns", type=int, nargs="+", default=COLUMNS)
     parser.add_argument("--schemes", nargs="+", default=SCHEMES)
+    parser.add_argument("--kernels", type=pathlib.Path, help="a folder that keeps the compiled kernels")
     parser.add_argument("--out", type=pathlib.Path, help="all times, as JSON")
     arguments = parser.parse_args()
     schemes = ["chosen", *arguments.schemes]
-    with tempfile.TemporaryDirectory() as kernels:
+    with contextlib.nullcontext(arguments.kernels) if arguments.kernels else tempfile.TemporaryDirectory() as kernels:
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(lambda s: measured(arguments.program, s, arguments.elements, arguments.columns, kernels), schemes))
         times = {s: measured(arguments.program, s, arguments.elements, arguments.columns, kernels) for s in schemes}
     if arguments.out:
-        listed = [[scheme, *case, us] for scheme, found in times.items() for case, us in found.items()]
-        arguments.out.write_text(json.dumps(listed), encoding="utf-8")
+        arguments.out.write_text(json.dumps(listed(times)), encoding="utf-8")
     show(times)
 
 

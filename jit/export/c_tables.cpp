@@ -64,7 +64,8 @@ std::string c_launch_limits(const Library& library) {
         max_words = std::max(max_words, operands * (ndim + 1) + 3 * ndim + partials + scalars + 12);
         max_scalars = std::max(max_scalars, scalars);
       }
-  return fmt::format("enum {{ sinter_max_words = {}, sinter_max_scalars = {} }};\n\n", max_words, max_scalars);
+  return fmt::format("enum {{ sinter_max_words = {}, sinter_max_scalars = {}, sinter_max_blocks = 1 << 20 }};\n\n",
+                     max_words, max_scalars);
 }
 
 namespace {

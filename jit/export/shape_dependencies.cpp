@@ -62,14 +62,18 @@ class Finder {
 
   /// Whether ids are of each class: the number of classes is the extent of their positions.
   void classes(const Node& n) {
-    const auto operands = graph_.operands(n);
-    if (!takes_classes(graph_[operands[0]]) || graph_[operands[1]].op != Op::iota) return;
-    const std::uint32_t leaf = leaf_of(graph_[operands[1]]);
+    const Node& class_of = before_cast(graph_.operands(n)[0]);
+    const Node& position = before_cast(graph_.operands(n)[1]);
+    if (!takes_classes(class_of) || position.op != Op::iota) return;
+    const std::uint32_t leaf = leaf_of(position);
     const Shape& shape = tensor(leaf).shape;
     const auto is_long = [](std::int64_t extent) { return extent != 1; };
     const auto axis = static_cast<int>(std::ranges::find_if(shape, is_long) - shape.begin());
-    if (std::ranges::count_if(shape, is_long) == 1)
-      set_scalar(graph_.operands(graph_[operands[0]])[1], {leaf, axis, axis + 1});
+    if (std::ranges::count_if(shape, is_long) == 1) set_scalar(graph_.operands(class_of)[1], {leaf, axis, axis + 1});
+  }
+  const Node& before_cast(Operand o) const {
+    const Node& n = graph_[o];
+    return n.op == Op::cast ? graph_[graph_.operands(n)[0]] : n;
   }
 
   void set_scalar(Operand o, LeafExtents extents) {

@@ -17,7 +17,7 @@ constexpr std::int64_t large = 1 << 22;  // rows or columns that stand for any n
 /// Sizes at which the row scheme changes, approximately: for rows that are contiguous, and for rows that are adjacent
 /// to each other. Each one adds a text to compile and to carry, so there is only one between few rows and many.
 constexpr std::int64_t columns_contiguous[] = {64, 512, 4096, 16384, 65535, large};
-constexpr std::int64_t rows_contiguous[] = {256, large};
+constexpr std::int64_t rows_contiguous[] = {64, large};
 constexpr std::int64_t columns_row_per_element[] = {16, 511, large};
 constexpr std::int64_t rows_row_per_element[] = {64, large};
 /// Limits for variants without vectors, and for operands with strides.

@@ -58,17 +58,21 @@ int loop_batch_size(const RowTraits& t, int width) noexcept {
 
 bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_partial_bytes(t) <= max_shared_bytes; }
 
-/// With a row in shared memory, often only one block fits on a multiprocessor, so no other block hides memory latency:
-/// use as many threads as possible, unless their smaller register budget reduces the number of bytes in flight, or long
-/// functions would spill.
-void row_cache(RowConfig& config, const RowTraits& t, int width) noexcept {
+/// For rows that several passes read. One block of a multiprocessor has all of its threads: its row fits into shared
+/// memory, or what the GPU's rows read again is still in the L2 cache. Not if the smaller register budget of a thread
+/// reduces the number of bytes in flight, or long functions would spill.
+void use_all_threads(RowConfig& config, const RowTraits& t, int width) noexcept {
   constexpr int threads = 1024;
-  config.row_cache = true;
+  const bool is_wide = t.stream_registers > t.streams;  // functions of doubles need many registers
+  if (is_wide || t.calls_long_functions) return;
+  if (!config.row_cache) {
+    config.block = threads;
+    return;
+  }
   const int left = registers_per_multiprocessor / threads - other_registers - t.live_registers -
                    2 * t.loop_partial_bytes / 4;                   // without partial results
   const int batch_size = left / (2 * width * t.stream_registers);  // elements and values computed from them
-  const bool is_wide = t.stream_registers > t.streams;             // functions of doubles need many registers
-  if (is_wide || t.calls_long_functions || batch_size * threads < config.vectors_per_thread * config.block) return;
+  if (batch_size * threads < config.vectors_per_thread * config.block) return;
   config.block = threads, config.vectors_per_thread = std::min(config.vectors_per_thread, power_below(batch_size));
 }
 
@@ -95,16 +99,20 @@ RowScheme choose_contiguous(const RowTraits& t, const RowSizes& s) noexcept {
   const int many = max_vectors_in_registers(t, 512, width, 1), few = std::max(many / 2, 1),
             fewer = std::max(many / 4, 1);
   if (many > 0 && !many_rows && ceil_div(vectors, fewer) <= 256) return keep(0, 512, fewer);
+  if (many > 0 && ceil_div(vectors, many) <= 256) return keep(0, 256, many);  // reducing in a block costs each thread
   if (many > 0 && ceil_div(vectors, few) <= 512) return keep(0, 512, few);
   if (many > 0 && ceil_div(vectors, many) <= 512) return keep(0, 512, many);
   const int max = max_vectors_in_registers(t, 1024, width, 1);
   if (t.passes > 1 && max > 0 && ceil_div(vectors, max) <= 1024 && !s.strided) return keep(0, 1024, max);
   config.block = t.passes > 1 ? 512 : 256;
   config.vectors_per_thread = loop_batch_size(t, width);
+  if (t.passes == 1)
+    while (config.block < 1024 && s.rows * config.block * 2 < all_threads) config.block *= 2;
   config.split =
-      !t.partial_bytes.empty() && s.columns >= min_columns_to_split && s.rows * config.block * 2 <= all_threads;
-  if (!config.split && row_cache_extent(s.columns, t.row_cache_bytes, variable_bytes(t), largest_shared) > 0)
-    row_cache(config, t, width);
+      !t.partial_bytes.empty() && s.columns >= min_columns_to_split && s.rows * config.block * 4 <= all_threads;
+  config.row_cache =
+      !config.split && row_cache_extent(s.columns, t.row_cache_bytes, variable_bytes(t), largest_shared) > 0;
+  if (!config.split && t.passes > 1) use_all_threads(config, t, width);
   return {config, width};
 }
 

@@ -39,10 +39,8 @@ runtime::GpuBackend& gpu_at(Device device) {
   return found;
 }
 
-/// Blocks for `threads` threads of work: at most as many as run at once, each in a grid-stride loop over the nest.
-unsigned blocks_for(std::int64_t threads, std::int64_t most) noexcept {
-  const std::int64_t wanted = (threads + cuda::block_threads - 1) / cuda::block_threads;
-  return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most));
+unsigned grid_of(const runtime::GpuBackend& gpu, std::int64_t blocks) noexcept {
+  return static_cast<unsigned>(std::clamp<std::int64_t>(blocks, 1, gpu.max_blocks()));
 }
 
 }  // namespace
@@ -59,19 +57,14 @@ struct Executable::Variant {
                                : nest_word_count(kernel_class)),
         row_cache(traits, kernel_class),
         device_count(static_cast<std::size_t>(std::max(sinter::device_count(), 1))),
-        loaded(new Loaded[device_count]) {}
-
-  struct Loaded {
-    KernelPointer slot;
-    std::int64_t blocks = 0;  // that the device runs at once; set once, before the kernel is published
-  };
+        loaded(new KernelPointer[device_count]) {}
 
   ClassKey key;
   KernelClass kernel_class;
   std::size_t nest_words;
   RowCache row_cache;
   std::size_t device_count;
-  std::unique_ptr<Loaded[]> loaded;  // by GPU
+  std::unique_ptr<KernelPointer[]> loaded;  // by GPU
   runtime::ForkLocal<std::mutex> loading;
 };
 
@@ -177,19 +170,14 @@ RowReport Executable::row_report(const LoopNest& nest, bool aliased, Device devi
 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {
   const std::lock_guard lock(v.loading.get());  // held for long, so forking must stay possible
-  Variant::Loaded& loaded = v.loaded[index];
-  if (void* known = loaded.slot.find()) return known;
+  KernelPointer& loaded = v.loaded[index];
+  if (void* known = loaded.find()) return known;
   const auto begin = std::chrono::steady_clock::now();
   const runtime::KernelSource s = text(v.kernel_class);
   const LoadedKernel kernel = load_kernel(s, device);
-  if (loaded.blocks == 0) {
-    const int threads = kernel_.rows ? v.kernel_class.rows.block : static_cast<int>(cuda::block_threads);
-    const int resident = std::max(device.max_active_blocks(kernel.function, threads), 1);
-    loaded.blocks = std::int64_t{device.multiprocessors()} * resident;
-  }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   remember({s.name, Device(static_cast<int>(index)), device.binary_tag(), kernel.origin, took.count()});
-  loaded.slot.put(kernel.ready);
+  loaded.put(kernel.ready);
   return kernel.function.handle();
 }
 
@@ -240,7 +228,7 @@ std::uint32_t Executable::fault_code(Fault fault) const {
 /// Compiles and loads the kernel if necessary.
 void* Executable::function(Variant& v, runtime::GpuBackend& gpu, Device device) const {
   const auto index = static_cast<std::size_t>(device.index());
-  void* const known = v.loaded[index].slot.find();
+  void* const known = v.loaded[index].find();
   if (!known) [[unlikely]]
     return load(v, gpu, index);
   ThreadStats::count(stats().memory_hits);
@@ -253,7 +241,6 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   runtime::GpuBackend& gpu = gpu_at(device);
   Variant& v = variant(nest, aliased);
   void* const loaded_function = function(v, gpu, device);
-  const Variant::Loaded& loaded = v.loaded[static_cast<std::size_t>(device.index())];
   const bool may_fault = traits_.faults.any();
   Words words(v.nest_words + scalars_.size() + iotas_.size() + may_fault + traits_.faults.count(),
               boost::container::default_init);
@@ -266,12 +253,13 @@ void Executable::launch(const LoopNest& nest, bool aliased, const Scalar* scalar
   }
   word = write_scalars(write_nest(word, v.kernel_class, nest), scalars);
   for (const std::size_t k : iotas_) *word++ = static_cast<std::uint64_t>(nest.operands[k].first);
-  gpu.launch({.kernel = loaded_function,
-              .grid = blocks_for(thread_count(v.kernel_class, nest), loaded.blocks),
-              .block = cuda::block_threads,
-              .shared = 0,
-              .words = {words.data(), words.size()},
-              .pointers = static_cast<unsigned>(nest.operands.size() + may_fault)});
+  gpu.launch(
+      {.kernel = loaded_function,
+       .grid = grid_of(gpu, (thread_count(v.kernel_class, nest) + cuda::block_threads - 1) / cuda::block_threads),
+       .block = cuda::block_threads,
+       .shared = 0,
+       .words = {words.data(), words.size()},
+       .pointers = static_cast<unsigned>(nest.operands.size() + may_fault)});
   ThreadStats::count(counters.launches);
 }
 
@@ -313,8 +301,6 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
   const runtime::DependencyGuard ordered(device, std::span(uses, c.rows.split ? 1 : 0));
   const std::int64_t launches = c.rows.split ? static_cast<std::int64_t>(launch.partials.size()) + 1 : 1;
   void* const loaded_function = function(v, gpu, device);
-  const std::int64_t resident =
-      v.loaded[static_cast<std::size_t>(device.index())].blocks * c.rows.block / launch.grid.block;
   const std::size_t pointers = nest.operands.size() + launch.partials.size() + traits_.faults.any();
   Words words(v.nest_words + traits_.faults.any() + scalars_.size() + iotas_.size() + traits_.faults.count(),
               boost::container::default_init);
@@ -328,8 +314,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
     for (const Fault f : all_faults)
       if (traits_.faults.has(f)) *word++ = fault_code(f);
     gpu.launch({.kernel = loaded_function,
-                .grid = static_cast<unsigned>(
-                    std::clamp<std::int64_t>(launch.grid.row_blocks * launch.splits_in_launch, 1, resident)),
+                .grid = grid_of(gpu, launch.grid.row_blocks * launch.splits_in_launch),
                 .block = launch.grid.block,
                 .shared = static_cast<unsigned>(v.row_cache.bytes(launch.row_cache)),
                 .words = {words.data(), words.size()},

@@ -121,7 +121,6 @@ class CudaGpu final : public GpuBackend {
   KernelHandle load(const std::string& binary, const std::string& name) override;
   std::uint64_t fault_word() override { return fault_word_.address(context_); }
   void raise_fault() const override { fault_word_.raise(device_); }
-  int max_active_blocks(const KernelHandle& function, int threads) override;
   void launch(const Launch& launch) override;
 
  private:
@@ -342,16 +341,6 @@ KernelHandle CudaGpu::load(const std::string& binary, const std::string& name) {
   }
   if (result != driver::success) load_failed(call, result, "kernel " + name);
   return retired_->share(kernel);
-}
-
-int CudaGpu::max_active_blocks(const KernelHandle& function, int threads) {
-  const auto& kernel = *static_cast<const CudaModule*>(function.handle());
-  const ContextGuard current(context_);
-  int blocks = 0;
-  context_.check("cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                 d_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, threads, 0),
-                 "kernel " + kernel.name);
-  return blocks;
 }
 
 void CudaGpu::launch(const Launch& launch) {

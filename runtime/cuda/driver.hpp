@@ -148,7 +148,6 @@ inline void* const launch_buffer_size = reinterpret_cast<void*>(2);
   REQUIRED(cuModuleGetFunction, , CUfunction*, CUmodule, const char*)                                                \
   REQUIRED(cuFuncGetAttribute, , int*, int, CUfunction)                                                              \
   REQUIRED(cuFuncSetAttribute, , CUfunction, int, int)                                                               \
-  REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor, , int*, CUfunction, int, std::size_t)                        \
   REQUIRED(cuLaunchKernel, , CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
            CUstream, void**, void**)                                                                                 \
   REQUIRED(cuEventElapsedTime, , float*, CUevent, CUevent)                                                           \

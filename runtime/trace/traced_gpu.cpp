@@ -42,9 +42,7 @@ class TracedGpu final : public GpuBackend {
   std::string compile(const KernelSource& source) override { return gpu_->compile(source); }
   std::uint64_t fault_word() override { return gpu_->fault_word(); }
   void raise_fault() const override { gpu_->raise_fault(); }
-  int max_active_blocks(const KernelHandle& function, int threads) override {
-    return gpu_->max_active_blocks(kernel_of(function.handle()).function, threads);
-  }
+  std::int64_t max_blocks() const noexcept override { return gpu_->max_blocks(); }
 
   void upload(void* to, const void* host, std::size_t bytes) override {
     copying("copy to the device", bytes, [&] { gpu_->upload(to, host, bytes); });

@@ -188,7 +188,6 @@ CALL(cuModuleUnload)(void *module) {
 CALL(cuModuleGetFunction)(void **function, void *module, const char *name) { *function = module; return name ? 0 : 500; }
 CALL(cuFuncGetAttribute)(int *value, int attribute, void *function) { *value = 0; return function && attribute ? 0 : 1; }
 CALL(cuFuncSetAttribute)(void *function, int attribute, int value) { return function && attribute && value ? 0 : 1; }
-CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *blocks, void *function, int threads, unsigned long shared) { *blocks = 4; return function && threads && !shared ? 0 : 1; }
 CALL(cuLaunchKernel)(void *f, unsigned a, unsigned b, unsigned c, unsigned x, unsigned y, unsigned z, unsigned s, void *stream, void **p, void **e) {
   return f && a && b && c && x && y && z && p && !e && s < 1u << 20 && !stream ? 0 : 1;
 }

@@ -117,8 +117,6 @@ TEST_F(ExportTest, HandsOnWhatTheDriverReports) {
   driver().fail("cuModuleGetFunction", 500);
   EXPECT_EQ(go(), driver_error + 500);
   EXPECT_STREQ(text(driver_error + 500), "as the stand-in was told");
-  driver().fail("cuOccupancyMaxActiveBlocksPerMultiprocessor", 1);
-  EXPECT_EQ(go(), driver_error + 1);
   driver().fail("cuLaunchKernel", 701);
   EXPECT_EQ(go(), driver_error + 701);
   driver().fail("cuLaunchKernel", 2);

@@ -103,13 +103,13 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
     float shift = t4;
     float exponentials = t3;
     float exponentials_comp = t3;
-    const unsigned t5 = (vectors / 2048) * 2048;
+    const unsigned t5 = (vectors / 4096) * 4096;
 #pragma unroll 1
-    for (unsigned base = t1; base < t5; base += 2048) {
+    for (unsigned base = t1; base < t5; base += 4096) {
       Vec<float, 4> x0_in[4];
 #pragma unroll
       for (unsigned k = 0; k < 4; ++k) {
-        const Vec<float, 4> t6 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[base + (k * 512)];
+        const Vec<float, 4> t6 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[base + (k * 1024)];
         x0_in[k] = t6;
       }
       float amax_1 = t2;
@@ -149,7 +149,7 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
     }
     const unsigned t6 = t1 + t5;
 #pragma unroll 1
-    for (unsigned i = t6; i < vectors; i += 512) {
+    for (unsigned i = t6; i < vectors; i += 1024) {
       const Vec<float, 4> x0 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[i];
       Vec<float, 2> t7;
 #pragma unroll
@@ -255,11 +255,11 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
     const float t75 = t73 + t74;
     float* y0_row = y0_memory + (work_item * p.y0_row0);
 #pragma unroll 1
-    for (unsigned base = t1; base < t5; base += 2048) {
+    for (unsigned base = t1; base < t5; base += 4096) {
       Vec<float, 4> x0_in[4];
 #pragma unroll
       for (unsigned k = 0; k < 4; ++k) {
-        const Vec<float, 4> t76 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[base + (k * 512)];
+        const Vec<float, 4> t76 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[base + (k * 1024)];
         x0_in[k] = t76;
       }
 #pragma unroll
@@ -271,11 +271,11 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
           const float t78 = exp(t77);
           t76.at[l] = t78 / t75;
         }
-        reinterpret_cast<Vec<float, 4>*>(y0_row)[base + (k * 512)] = t76;
+        reinterpret_cast<Vec<float, 4>*>(y0_row)[base + (k * 1024)] = t76;
       }
     }
 #pragma unroll 1
-    for (unsigned i = t6; i < vectors; i += 512) {
+    for (unsigned i = t6; i < vectors; i += 1024) {
       const Vec<float, 4> x0 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[i];
       Vec<float, 4> t76;
 #pragma unroll
@@ -292,6 +292,6 @@ SINTER_DEVICE void run(const sinter_softmax_f32_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(512, 2) sinter_softmax_f32(const __grid_constant__ sinter::sinter_softmax_f32_params p) {
+extern "C" __global__ void __launch_bounds__(1024, 1) sinter_softmax_f32(const __grid_constant__ sinter::sinter_softmax_f32_params p) {
   sinter::run(p);
 }

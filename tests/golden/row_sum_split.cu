@@ -67,13 +67,13 @@ SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
       float sum = t3;
       float sum_comp = t3;
       const unsigned t4 = begin + t1;
-      const unsigned t5 = ((end - begin) / 1024) * 1024;
+      const unsigned t5 = ((end - begin) / 4096) * 4096;
 #pragma unroll 1
-      for (unsigned base = t4; base < begin + t5; base += 1024) {
+      for (unsigned base = t4; base < begin + t5; base += 4096) {
         Vec<float, 4> x0_in[4];
 #pragma unroll
         for (unsigned k = 0; k < 4; ++k) {
-          const Vec<float, 4> t6 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[base + (k * 256)];
+          const Vec<float, 4> t6 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[base + (k * 1024)];
           x0_in[k] = t6;
         }
         float sum_1 = t3;
@@ -91,7 +91,7 @@ SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
         compensated_add(sum, sum_comp, sum_1);
       }
 #pragma unroll 1
-      for (unsigned i = t4 + t5; i < end; i += 256) {
+      for (unsigned i = t4 + t5; i < end; i += 1024) {
         const Vec<float, 4> x0 = reinterpret_cast<const Vec<float, 4>*>(x0_row)[i];
         Vec<float, 2> t6;
 #pragma unroll
@@ -144,7 +144,7 @@ SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
     if (0 < p.pass) {
       const float t3 = 0x0p+0f;  // 0
       float sum = t3;
-      for (long long other = static_cast<long long>(t0); other < p.splits; other += 256) {
+      for (long long other = static_cast<long long>(t0); other < p.splits; other += 1024) {
         float* t4 = reinterpret_cast<float*>(partials0_memory + 0);
         const float t5 = t4[(row_group * p.splits) + other];
         const float t6 = sum + t5;
@@ -190,6 +190,6 @@ SINTER_DEVICE void run(const sinter_sum_f32_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 4) sinter_sum_f32(const __grid_constant__ sinter::sinter_sum_f32_params p) {
+extern "C" __global__ void __launch_bounds__(1024, 1) sinter_sum_f32(const __grid_constant__ sinter::sinter_sum_f32_params p) {
   sinter::run(p);
 }

@@ -160,7 +160,7 @@ TEST(Executable, PassesItsParametersInOrder) {
   EXPECT_EQ(seen.words[7], test::to_bits(2.5f));
 }
 
-TEST(Executable, GridsFillTheDeviceAndNoMore) {
+TEST(Executable, GridsHaveABlockForEach256Vectors) {
   if (!has_gpu()) GTEST_SKIP();
   OnFakeGpu fake;
   const auto grid = [&](std::int64_t n) {
@@ -171,7 +171,8 @@ TEST(Executable, GridsFillTheDeviceAndNoMore) {
   EXPECT_EQ(grid(1024), 1u);
   EXPECT_EQ(grid(1025), 1u);  // the tail is one thread's
   EXPECT_EQ(grid(1028), 2u);
-  EXPECT_EQ(grid(std::int64_t{1} << 33), 24u);  // 4 multiprocessors, of which each runs 6 blocks at once
+  EXPECT_EQ(grid(std::int64_t{1} << 28), 1u << 18);
+  EXPECT_EQ(grid(std::int64_t{1} << 33), 1u << 20);  // the most, whose threads loop
 }
 
 TEST(Executable, ZeroElementsLaunchNothing) {

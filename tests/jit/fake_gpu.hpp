@@ -76,7 +76,6 @@ class FakeGpu : public runtime::GpuBackend {
       ++*gone;
     }));
   }
-  int max_active_blocks(const runtime::KernelHandle&, int) override { return 6; }
   void launch(const runtime::Launch& l) override {
     ++launches;
     if (while_launching) while_launching();

@@ -46,9 +46,7 @@ class SharedGpu final : public runtime::GpuBackend {
   }
   std::uint64_t fault_word() override { return gpu_.fault_word(); }
   void raise_fault() const override { gpu_.raise_fault(); }
-  int max_active_blocks(const runtime::KernelHandle& f, int threads) override {
-    return gpu_.max_active_blocks(f, threads);
-  }
+  std::int64_t max_blocks() const noexcept override { return gpu_.max_blocks(); }
 
  private:
   runtime::GpuBackend& gpu_;

@@ -45,7 +45,7 @@ class Block(nn.Module):
 
 def causal_attention(q, k, v):
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-    mask = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).triu(1)
+    mask = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool, device=q.device).triu(1)
     return scores.masked_fill(mask, -math.inf).softmax(-1) @ v
 
 
@@ -115,7 +115,7 @@ def binary(m, x, y):
 
 
 def bag(m, ids):
-    return F.rms_norm(m.words(ids) + m.places(torch.arange(ids.shape[1])), (64,)).mean(1)
+    return F.rms_norm(m.words(ids) + m.places(torch.arange(ids.shape[1], device=ids.device)), (64,)).mean(1)
 
 
 def mlp(width, classes):

@@ -342,9 +342,12 @@ TEST(Child, DISABLED_UsesAnotherGpuLater) {
 }
 
 TEST(Trace, ThatEndsLeavesGpusAlike) {
-  const ScratchFolder folder;
-  const std::string variables = "export SINTER_VIRTUAL_GPUS=2 SINTER_TRACE='" + folder.file("t.json") + "';";
-  const Ended ended = run_child("UsesAnotherGpuLater", "ulimit -f 64; SINTER_CACHE=memory; " + variables);
+  const ScratchFolder folder, cache;
+  const std::string variables =
+      "export SINTER_VIRTUAL_GPUS=2 SINTER_CACHE=on TRACED_CACHE='" + cache.path().string() + "';";
+  ASSERT_EQ(run_child("UsesAnotherGpuLater", variables).status, 0);  // the limit would end the compiler
+  const Ended ended = run_child("UsesAnotherGpuLater",
+                                "ulimit -f 64; " + variables + "export SINTER_TRACE='" + folder.file("t.json") + "';");
   EXPECT_EQ(ended.status, 0) << ended.errors;
 }
 

@@ -179,9 +179,8 @@ def shape_of(node):
 
 def order_in_memory(tensor):
     """The axes of a dense result from the outermost in memory to the innermost; None in row-major order."""
-    if tensor.is_contiguous() or not torch._prims_common.is_non_overlapping_and_dense(tensor):
-        return None
-    return sorted(range(tensor.ndim), key=lambda axis: -int(tensor.stride(axis)))
+    order = sorted(range(tensor.ndim), key=lambda axis: -int(tensor.stride(axis)))
+    return None if tensor.is_contiguous() or not tensor.permute(order).is_contiguous() else order
 
 
 def in_memory_order(graph):

@@ -94,7 +94,15 @@ struct Conversion<half, float, true> {
 struct bfloat16 {
   unsigned short bits;
 };
-SINTER_DEVICE float bfloat16_to_float(bfloat16 a) { return ::__uint_as_float(static_cast<unsigned>(a.bits) << 16); }
+SINTER_DEVICE float bfloat16_to_float(bfloat16 a) {
+#if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU)
+  float value;  // one instruction for either half of a register: extending and shifting are two
+  asm("mov.b32 %0, {%1, %2};" : "=f"(value) : "h"(static_cast<unsigned short>(0)), "h"(a.bits));
+  return value;
+#else
+  return ::__uint_as_float(static_cast<unsigned>(a.bits) << 16);
+#endif
+}
 SINTER_DEVICE bfloat16 float_to_bfloat16(float a) {
 #if defined(__CUDA_ARCH__) && !defined(SINTER_VIRTUAL_GPU) && __CUDA_ARCH__ >= 800
   bfloat16 value;

@@ -12,7 +12,6 @@ typedef struct {
   int (*module_function)(void **, void *, const char *);
   int (*function_attribute)(int *, int, void *);
   int (*set_function_attribute)(void *, int, int);
-  int (*max_active_blocks)(int *, void *, int, size_t);
   int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 } sinter_driver;
 
@@ -24,7 +23,6 @@ typedef struct sinter_loaded {
   const sinter_variant *variant;
   void *module;
   void *function;
-  int64_t blocks;                   /* that the GPU runs at once */
   int64_t shared;                   /* bytes of shared memory that a block may ask for */
 } sinter_loaded;
 
@@ -78,7 +76,6 @@ static int sinter_open_driver(void) {
           sinter_find(library, "cuModuleGetFunction", &d->module_function) &&
           sinter_find(library, "cuFuncGetAttribute", &d->function_attribute) &&
           sinter_find(library, "cuFuncSetAttribute", &d->set_function_attribute) &&
-          sinter_find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", &d->max_active_blocks) &&
           sinter_find(library, "cuLaunchKernel", &d->launch);
   if (!found) return sinter_old_driver;
   sinter_find(library, "cuCtxGetId", &d->context_id);

@@ -18,6 +18,6 @@ static int sinter_launch_elements(const sinter_kernel *k, const sinter_variant *
   }
   sinter_write_scalars(word, k, scalars, scalar_count);
   threads = count >= v->vector_width ? count / v->vector_width : count;
-  return sinter_launch_words(&loaded, sinter_clamp(sinter_ceil_div(threads, v->block), 1, loaded.blocks), (unsigned)v->block,
+  return sinter_launch_words(&loaded, sinter_clamp(sinter_ceil_div(threads, v->block), 1, sinter_max_blocks), (unsigned)v->block,
                              0, words, call);
 }

@@ -19,10 +19,9 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
   const sinter_driver *const d = &sinter_cuda;
   const sinter_image *image;
   const char *bytes;
-  int major = 0, minor = 0, processors = 0, resident = 0, shared = 0, variables = 0, result;
+  int major = 0, minor = 0, shared = 0, variables = 0, result;
   if ((result = d->device_attribute(&major, 75, device)) != 0 ||
       (result = d->device_attribute(&minor, 76, device)) != 0 ||
-      (result = d->device_attribute(&processors, 16, device)) != 0 ||
       (result = d->device_attribute(&shared, 97, device)) != 0)
     return sinter_driver_failed(result);
   image = sinter_image_for(v, 10 * major + minor);
@@ -33,8 +32,7 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
   if (result == 200 || result == 209) return sinter_wrong_architecture; /* an image that this GPU cannot run */
   if (result != 0) return sinter_driver_failed(result);
   if ((result = d->module_function(&to->function, to->module, v->entry)) == 0 &&
-      (result = d->function_attribute(&variables, 1, to->function)) == 0 &&
-      (result = d->max_active_blocks(&resident, to->function, v->block, 0)) == 0) {
+      (result = d->function_attribute(&variables, 1, to->function)) == 0) {
     to->shared = shared;
     if (v->row_cache_bytes > 0 && shared > variables)
       result = d->set_function_attribute(to->function, 8, shared - variables);
@@ -43,7 +41,6 @@ static int sinter_load_image(const sinter_variant *v, int device, sinter_loaded 
     d->module_unload(to->module);
     return sinter_driver_failed(result);
   }
-  to->blocks = (int64_t)processors * (resident > 0 ? resident : 1);
   return sinter_ok;
 }
 

@@ -80,7 +80,6 @@ static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, c
   row_cache = sinter_row_cache(v, columns, loaded.shared);
   for (pass = 0; pass < launches; ++pass) {
     const int64_t splits_in_launch = pass + 1 == launches && !writes_elements ? 1 : grid.splits;
-    const int64_t resident = loaded.blocks * v->block / (int64_t)grid.block;
     char *partial = call->partials;
     word = sinter_write_pointers(words, k, n, call);
     for (i = 0; v->is_split && i + 1 < v->launches; ++i) {
@@ -99,7 +98,7 @@ static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, c
     if (v->row_cache_bytes > 0) *word++ = (uint64_t)row_cache;
     word = sinter_write_rows(word, k, v, n);
     sinter_write_scalars(word, k, scalars, scalar_count);
-    result = sinter_launch_words(&loaded, sinter_clamp(grid.row_blocks * splits_in_launch, 1, resident), grid.block,
+    result = sinter_launch_words(&loaded, sinter_clamp(grid.row_blocks * splits_in_launch, 1, sinter_max_blocks), grid.block,
                                  (unsigned)(row_cache * v->row_cache_bytes), words, call);
     if (result != sinter_ok) return result;
   }

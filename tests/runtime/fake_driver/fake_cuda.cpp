@@ -551,11 +551,6 @@ CUresult cuFuncSetAttribute(CUfunction function, int which, int value) {
   function->max_shared = value;
   return success;
 }
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int threads, std::size_t) {
-  ENTER(true);
-  *blocks = 1536 / threads;
-  return success;
-}
 CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                         unsigned bz, unsigned shared, CUstream stream, void** parameters, void** extra) {
   ENTER(true);

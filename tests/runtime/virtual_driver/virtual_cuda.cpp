@@ -164,12 +164,6 @@ EXPORTED int cuFuncGetAttribute(int* value, int, void*) {
   return 0;
 }
 EXPORTED int cuFuncSetAttribute(void*, int, int) { return 0; }
-EXPORTED int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, std::size_t) {
-  ENTER();
-  const auto& f = *static_cast<const KernelHandle*>(function);
-  *blocks = runtime::gpu(f.module->device).max_active_blocks(f.function, threads);
-  return 0;
-}
 EXPORTED int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block, unsigned, unsigned,
                             unsigned shared, void*, void** parameters, void**) {
   ENTER();

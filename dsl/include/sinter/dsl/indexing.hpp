@@ -24,6 +24,7 @@ struct Axis {
 Axis axis_of(GatherKind how, const TensorImpl& x, std::int64_t axis, const OperandInfo& indices);
 Axis flat_axis(std::int64_t stride, const TensorImpl& x, const OperandInfo& indices);
 Axis class_axis(std::int64_t classes, const OperandInfo& indices);
+inline constexpr std::int64_t max_classes = std::int64_t{1} << 31;
 /// A view with `count` axes of extent 1 appended; for -1 a view without the only axis, which has one element.
 TensorRef append_axes(TensorImpl& x, int count);
 
@@ -62,6 +63,13 @@ auto as_int64(E&& e) {
 template <class D>
 auto positions_on(TensorRef positions) {
   return Expression<std::int64_t, D, IotaLeaf, 1, 0, iota_bytes>(positions.release());
+}
+
+/// Whether classes, which have been checked, equal positions. There are at most max_classes: int32 compares faster.
+template <class D, class C>
+auto equals_class(C&& classes, TensorRef positions) {
+  return apply<Op::eq>(apply_cast<std::int32_t>(std::forward<C>(classes)),
+                       apply_cast<std::int32_t>(positions_on<D>(std::move(positions))));
 }
 
 /// The elements of x at `offset`, counted in elements from its first one.
@@ -170,7 +178,7 @@ auto classes_of(I&& ids, std::int64_t classes) {
     auto&& lifted = lift(std::forward<I>(ids));
     const Axis axis = class_axis(classes, info_of(lifted));
     auto checked = apply<Op::class_index>(as_int64(with_trailing_axes(lifted, 1)), classes);
-    return apply<Op::eq>(std::move(checked), positions_on<device_of<I>>(axis.others));
+    return equals_class<device_of<I>>(std::move(checked), axis.others);
   } else {
     return ErrorExpression();
   }

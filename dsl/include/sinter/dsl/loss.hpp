@@ -167,7 +167,7 @@ class ClassTarget {
   /// Whether a score belongs to its row's class.
   template <class D>
   auto is_hit() const {
-    return apply<Op::eq>(of(target_.unsqueeze(classes_.axis)), positions_on<D>(classes_.positions));
+    return equals_class<D>(of(target_.unsqueeze(classes_.axis)), classes_.positions);
   }
   /// The weight of each class, in a shape that broadcasts against the scores.
   auto weights() const { return weight_.reshape(classes_.each); }

@@ -124,8 +124,9 @@ class GpuBackend : public Backend {
   virtual std::uint64_t fault_word() = 0;
   /// Throws the fault in the word, if any. Call it after waiting for work in any other way.
   virtual void raise_fault() const {}
-  /// Occupancy: blocks of this many threads that run on one multiprocessor at once. Throws CudaError.
-  virtual int max_active_blocks(const KernelHandle& function, int threads) = 0;
+  /// Blocks of one launch, at most; threads loop over what is left. Far more than run at once: a block that ends makes
+  /// room for the next one, while loops of equal numbers of iterations wait for the slowest.
+  virtual std::int64_t max_blocks() const noexcept { return std::int64_t{1} << 20; }
   /// Asynchronous if the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
 
