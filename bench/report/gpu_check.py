@@ -1,11 +1,12 @@
 """What a machine with a GPU has to tell, in a folder that bench/report/carry.py gathered: phases that share the time.
 
-libraries and one kernel of each kind; tests; the Python package; the suite, beside the Python peers; ncu;
-compute-sanitizer. What is known is written as it comes: check.json, result.json, page.html, logs, and all of them as one
+libraries and one kernel of each kind; tests; the Python package; rows beside PyTorch and Triton; the suite, beside the
+Python peers; ncu; compute-sanitizer. What is known is written as it comes: check.json, result.json, page.html, logs, and all of them as one
 archive.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import signal
 import sys
 import time
 
-from . import gpu_python, gpu_tests, gpu_tools, machine, programs, rows, run
+from . import gpu_python, gpu_tests, gpu_tools, machine, programs, run
 from .archive import Archive
 from .clocks import Clocks
 from .deadline import Deadline
@@ -21,8 +22,9 @@ from .result import ROOT, commit
 
 END_S = 10  # for the page and the table
 PROBE_S = 30  # takes about 10 s
-SIZES = [30_000_000, 100_000, 1000, 3]  # the most informative first, in case time runs out
-SHARES = {"probe": 0.5, "tests": 3.5, "python": 1.5, "suite": 4, "ncu": 1, "sanitizer": 1}  # relative shares of time, in this order
+SIZES = [30_000_000, 1000]  # the most informative first, in case time runs out
+COLUMNS = [4096, 1024, 32_768, 262_144]
+SHARES = {"probe": 0.5, "tests": 1.5, "python": 2, "rows": 1.5, "suite": 5, "ncu": 1, "sanitizer": 1}  # relative shares of time, in this order
 
 
 def use_libraries_of_this_python():
@@ -100,6 +102,16 @@ def tests(deadline, out, gpus):
     return {"files": found, "left_out_with_one_gpu": left_out}
 
 
+def compared_rows(deadline, out):
+    """One width, with torch.compile, whose first evaluations take most of the time."""
+    for peer in ("torch", "triton"):
+        if importlib.util.find_spec(peer) is None:
+            return {"status": f"{peer} is not installed"}
+    command = [sys.executable, "-m", "bench.report.row_peers", "--columns=4096", f"--out={out / 'rows.json'}"]
+    log = out / "rows.log"
+    return {"status": gpu_tools.said(gpu_tools.ended(command, deadline.left(), log), log)}
+
+
 def suite(deadline, out, gpus, found):
     arguments = argparse.Namespace(
         build=ROOT,
@@ -107,9 +119,9 @@ def suite(deadline, out, gpus, found):
         short=False,
         seconds=deadline.left(),
         only=["expressions", "rows", "products", "hits", "first"],
-        executors=[f"cuda:{i}" for i in range(gpus)] + ["cpu"],
+        executors=[f"cuda:{i}" for i in range(gpus)],
         sizes=SIZES,
-        columns=rows.ALL_COLUMNS,
+        columns=COLUMNS,
         elements=None,
         no_peers=False,
     )
@@ -129,6 +141,7 @@ def check(arguments, found, clocks):
     tested = all_of_it.phase("tests", clocks, lambda deadline: tests(deadline, arguments.out, len(found)))
     files = tested.setdefault("files", [])
     all_of_it.phase("python", clocks, lambda deadline: gpu_python.run(deadline, arguments.out))
+    all_of_it.phase("rows", clocks, lambda deadline: compared_rows(deadline, arguments.out))
     all_of_it.phase("suite", clocks, lambda deadline: suite(deadline, arguments.out, len(found), files))
     all_of_it.phase("ncu", clocks, lambda deadline: gpu_tools.counters(deadline, arguments.out))
     all_of_it.phase("sanitizer", clocks, lambda deadline: gpu_tools.sanitizer(deadline, arguments.out, gpu_tests.files()))

@@ -7,7 +7,6 @@ from .spread import spread, without_events
 from .suite import describe, threads_of
 
 COLUMNS = [1024, 32_768, 64, 262_144, 8192]  # the most informative first, in case time runs out
-ALL_COLUMNS = [*COLUMNS, 65_536, 4096, 16_384]  # for scripts/gpu-check
 SHORT_COLUMNS, SHORT_ELEMENTS = [64, 8192], 65_536
 PEERS = ("torch", "triton", "jax", "cupy")  # NumPy uses one thread and has no bfloat16
 FEW = 3  # repetitions if time is limited

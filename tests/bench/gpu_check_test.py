@@ -81,7 +81,7 @@ class Check(Gathered):
         each = "while echo '0, 1980, 2619, [N/A], 40, 97'; do sleep 0.2; done"
         written(self.tools / "nvidia-smi", f'case "$*" in *-lms*) {each} ;; esac\n')
         _, said, known = self.check()
-        self.assertEqual([entry["phase"] for entry in known["phases"]], ["probe", "tests", "python", "suite", "ncu", "sanitizer"])
+        self.assertEqual([entry["phase"] for entry in known["phases"]], ["probe", "tests", "python", "rows", "suite", "ncu", "sanitizer"])
         tests = self.phase(known, "tests")
         self.assertEqual([t["passed"] for t in tests["files"]], [7, 7])
         self.assertEqual(tests["left_out_with_one_gpu"], ["Stream.OfTwo"])
@@ -100,7 +100,7 @@ class Check(Gathered):
         status, said, known = self.check()
         self.assertEqual(status, 1)
         self.assertRegex(said, "fault +0.10 s  FAILED: an index")
-        self.assertEqual(len(known["phases"]), 6)
+        self.assertEqual(len(known["phases"]), 7)
 
     def test_tests_that_fail_or_hang_are_named(self):
         written(self.folder / "tests/files.txt", "dsl_suite dsl/fails_test\ndsl_suite dsl/hangs_test\n", "")
