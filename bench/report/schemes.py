@@ -1,4 +1,4 @@
-"""Times of operations along rows under every scheme, beside the one that is chosen: python3 -m bench.report.schemes
+"""Times of operations along rows under other schemes, beside the one that is chosen: python3 -m bench.report.schemes
 
 The kernels of all schemes are compiled first, several programs at once; then each scheme is measured alone.
 """

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <sinter/runtime/backend.hpp>
+
 #include "../plan/row_cache.hpp"
 #include "../plan/row_passes.hpp"
 #include "c_launch.hpp"
@@ -64,8 +66,8 @@ std::string c_launch_limits(const Library& library) {
         max_words = std::max(max_words, operands * (ndim + 1) + 3 * ndim + partials + scalars + 12);
         max_scalars = std::max(max_scalars, scalars);
       }
-  return fmt::format("enum {{ sinter_max_words = {}, sinter_max_scalars = {}, sinter_max_blocks = 1 << 20 }};\n\n",
-                     max_words, max_scalars);
+  return fmt::format("enum {{ sinter_max_words = {}, sinter_max_scalars = {}, sinter_max_blocks = {} }};\n\n",
+                     max_words, max_scalars, runtime::max_blocks_of_launch);
 }
 
 namespace {

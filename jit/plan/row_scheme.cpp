@@ -58,13 +58,17 @@ int loop_batch_size(const RowTraits& t, int width) noexcept {
 
 bool block_has_room(const RowTraits& t) noexcept { return 2 * 32 * all_partial_bytes(t) <= max_shared_bytes; }
 
-/// For rows that several passes read. One block of a multiprocessor has all of its threads: its row fits into shared
-/// memory, or what the GPU's rows read again is still in the L2 cache. Not if the smaller register budget of a thread
-/// reduces the number of bytes in flight, or long functions would spill.
-void use_all_threads(RowConfig& config, const RowTraits& t, int width) noexcept {
+/// Whether a thread of a block of 1024 has enough registers: long functions, and those of doubles, need more than 64.
+bool may_have_1024_threads(const RowTraits& t) noexcept {
+  return t.stream_registers <= t.streams && !t.calls_long_functions;
+}
+
+/// For rows that several passes read: with 1024 threads, few rows are in work at once, and what is read again is in the
+/// L2 cache or, if the row fits, in shared memory. Not if shared memory leaves room for one block, whose threads then
+/// have fewer bytes in flight.
+void use_1024_threads(RowConfig& config, const RowTraits& t, int width) noexcept {
   constexpr int threads = 1024;
-  const bool is_wide = t.stream_registers > t.streams;  // functions of doubles need many registers
-  if (is_wide || t.calls_long_functions) return;
+  if (!may_have_1024_threads(t)) return;
   if (!config.row_cache) {
     config.block = threads;
     return;
@@ -99,20 +103,22 @@ RowScheme choose_contiguous(const RowTraits& t, const RowSizes& s) noexcept {
   const int many = max_vectors_in_registers(t, 512, width, 1), few = std::max(many / 2, 1),
             fewer = std::max(many / 4, 1);
   if (many > 0 && !many_rows && ceil_div(vectors, fewer) <= 256) return keep(0, 512, fewer);
-  if (many > 0 && ceil_div(vectors, many) <= 256) return keep(0, 256, many);  // reducing in a block costs each thread
+  // Few threads with many elements each, since each takes part in the block's reductions.
+  if (many > 0 && many_rows && ceil_div(vectors, many) <= 256) return keep(0, 256, many);
   if (many > 0 && ceil_div(vectors, few) <= 512) return keep(0, 512, few);
   if (many > 0 && ceil_div(vectors, many) <= 512) return keep(0, 512, many);
   const int max = max_vectors_in_registers(t, 1024, width, 1);
   if (t.passes > 1 && max > 0 && ceil_div(vectors, max) <= 1024 && !s.strided) return keep(0, 1024, max);
   config.block = t.passes > 1 ? 512 : 256;
   config.vectors_per_thread = loop_batch_size(t, width);
-  if (t.passes == 1)
-    while (config.block < 1024 && s.rows * config.block * 2 < all_threads) config.block *= 2;
+  while (t.passes == 1 && config.block < (may_have_1024_threads(t) ? 1024 : 512) &&
+         s.rows * config.block * 2 < all_threads)
+    config.block *= 2;
   config.split =
       !t.partial_bytes.empty() && s.columns >= min_columns_to_split && s.rows * config.block * 4 <= all_threads;
   config.row_cache =
       !config.split && row_cache_extent(s.columns, t.row_cache_bytes, variable_bytes(t), largest_shared) > 0;
-  if (!config.split && t.passes > 1) use_all_threads(config, t, width);
+  if (!config.split && t.passes > 1) use_1024_threads(config, t, width);
   return {config, width};
 }
 

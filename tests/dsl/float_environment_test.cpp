@@ -119,7 +119,7 @@ void expect_same_text_always(const std::function<std::string()>& f) {
     std::fesetenv(&before);
     return text;
   };
-  // CUDA's driver rounds now and then.
+  // CUDA's driver raises FE_INEXACT.
   const std::string trapped =
       within([] { feenableexcept(FE_ALL_EXCEPT & ~(sinter_tests::virtual_gpus ? 0 : FE_INEXACT)); });
   const std::string up = within([] { std::fesetround(FE_UPWARD); });

@@ -83,6 +83,7 @@ TEST(AxisMapping, NoPositions) {
     EXPECT_THROW((void)sn::take(none, some), sn::IndexError);
     EXPECT_THROW((void)none.gather(0, some.reshape({2, 1})), sn::IndexError);
     EXPECT_THROW((void)sn::one_hot(empty, 0), sn::IndexError);
+    EXPECT_THROW((void)sn::one_hot(empty, (std::int64_t{1} << 31) + 1), sn::IndexError);
   }
 }
 

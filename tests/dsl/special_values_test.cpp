@@ -299,9 +299,9 @@ std::uint64_t bits_at(const TensorImpl& t, std::size_t i) {
   return bits;
 }
 
-/// Whether CUDA's math library may give `got`: overflow is within its bound of hypot near the largest number, results
-/// near the smallest denormals may be 0, and its lgamma is accurate to what 1 has between -10 and -2 (CUDA C++
-/// Programming Guide, "Mathematical Functions").
+/// Whether CUDA's math library may give `got` (CUDA C++ Programming Guide, "Mathematical Functions"): overflow is
+/// within its bound of hypot near the largest number, exp of large negative numbers may be 0, and lgamma is accurate
+/// relative to 1 around its zeros.
 bool is_within_cuda(std::string_view op, std::uint64_t got, std::uint64_t wanted, DType dtype) {
   const double g = as_double(got, dtype), w = as_double(wanted, dtype);
   if (op == "hypot") return g == INFINITY && std::nextafter(std::fabs(w), INFINITY) == INFINITY;

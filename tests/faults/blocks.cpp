@@ -101,8 +101,14 @@ class Search {
     static Address page[4096 / sizeof(Address)];
     for (; begin < end; begin += sizeof page) {
       const ssize_t bytes = ::pread(file_.number, page, std::min(sizeof page, end - begin), static_cast<off_t>(begin));
-      for (ssize_t i = 0; i < bytes / ssize_t{sizeof(Address)}; ++i) word(page[i]);
+      for (ssize_t i = 0; i < bytes / ssize_t{sizeof(Address)}; ++i)
+        if (!is_of_list(begin + static_cast<Address>(i) * sizeof(Address))) word(page[i]);
     }
+  }
+  /// The list of blocks refers to all of them.
+  bool is_of_list(Address address) const {
+    const auto begin = reinterpret_cast<Address>(blocks_.data());
+    return address >= begin && address < begin + blocks_.capacity() * sizeof(Block);
   }
   void word(Address value) {
     if (value < blocks_.front().begin || value >= blocks_.back().end) return;

@@ -113,6 +113,13 @@ struct Tally {
   std::size_t places = 0, faults = 0, errors = 0, missed = 0, findings = 0;
 };
 
+/// Blocks that nothing refers to any more. Several, since the stack may still hold an address.
+void leak() {
+  [[maybe_unused]] static void* volatile last;
+  for (std::size_t bytes = 100; bytes < 110; ++bytes) last = ::operator new(bytes);
+  last = nullptr;
+}
+
 class Run {
  public:
   explicit Run(Options options) : options_(std::move(options)), random_(options_.seed) {}
@@ -121,6 +128,7 @@ class Run {
     const std::vector<Scenario> scenarios = chosen_scenarios(options_);
     for (const Scenario& s : scenarios) expectation(s);  // compiles kernels
     workplace_.kernels_are_compiled();
+    look_for_a_leak();
     for (const Scenario& s : scenarios) expected_.push_back(expectation(s));
     choose(scenarios);
     if (options_.sample > 0) fmt::print("{} faults, chosen by --seed {}\n", chosen_.size(), options_.seed);
@@ -133,6 +141,13 @@ class Run {
   }
 
  private:
+  void look_for_a_leak() {
+    const SharedTrace shared;
+    const Outcome outcome = workplace_.run({"leak", leak}, {Kind::Process, -1}, *shared.trace, {0, 0});
+    if (outcome.message.starts_with("memory leaks")) return;
+    ++findings_, fmt::print("memory that leaks on purpose is not found: {}\n", outcome.message);
+  }
+
   Expected expectation(const Scenario& s) {
     std::string problem;
     Expected expected = record(workplace_, s, problem);

@@ -18,7 +18,7 @@ struct LoopsLaunch {
   const jit::LoopNest& nest;
   jit::KernelClass kernel_class;
   std::vector<Bits> scalars = {};  // in the order of their nodes
-  std::int64_t resident = 2;       // blocks that run at once: others follow
+  std::int64_t max_blocks = 2;     // threads loop over what is left
   unsigned threads = 64;           // of a block, where the kernel does not reduce
   std::int64_t shared_per_block = 48 << 10;
 };
@@ -98,7 +98,7 @@ class LoopsLauncher {
   }
 
   unsigned blocks_of(std::int64_t wanted) const {
-    return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, launch_.resident));
+    return static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, launch_.max_blocks));
   }
 
   /// What surrounds the nest: the fault word, scalars, first positions, fault codes.

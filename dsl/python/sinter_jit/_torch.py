@@ -179,8 +179,10 @@ def shape_of(node):
 
 def order_in_memory(tensor):
     """The axes of a dense result from the outermost in memory to the innermost; None in row-major order."""
+    if tensor.is_contiguous():
+        return None
     order = sorted(range(tensor.ndim), key=lambda axis: -int(tensor.stride(axis)))
-    return None if tensor.is_contiguous() or not tensor.permute(order).is_contiguous() else order
+    return order if tensor.permute(order).is_contiguous() else None
 
 
 def in_memory_order(graph):

@@ -94,6 +94,10 @@ class BinaryRefused : public CudaError {
   using CudaError::CudaError;
 };
 
+/// Blocks of one launch, at most; threads loop over what is left. Far more than run at once: a block that ends makes
+/// room for the next one, while loops of equal numbers of iterations wait for the slowest.
+inline constexpr std::int64_t max_blocks_of_launch = std::int64_t{1} << 20;
+
 /// A device that runs kernels from CUDA source.
 class GpuBackend : public Backend {
  public:
@@ -124,9 +128,7 @@ class GpuBackend : public Backend {
   virtual std::uint64_t fault_word() = 0;
   /// Throws the fault in the word, if any. Call it after waiting for work in any other way.
   virtual void raise_fault() const {}
-  /// Blocks of one launch, at most; threads loop over what is left. Far more than run at once: a block that ends makes
-  /// room for the next one, while loops of equal numbers of iterations wait for the slowest.
-  virtual std::int64_t max_blocks() const noexcept { return std::int64_t{1} << 20; }
+  virtual std::int64_t max_blocks() const noexcept { return max_blocks_of_launch; }
   /// Asynchronous if the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
 
