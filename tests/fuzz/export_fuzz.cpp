@@ -63,7 +63,7 @@ class Array {
 
 /// Nothing runs where an argument is wrong.
 void check_code(int code, bool must_be_wrong) {
-  check(code >= FUZZED_OK && code <= FUZZED_FILE_NOT_OPEN && fuzzed_error_text(code));
+  check(code >= FUZZED_OK && code <= FUZZED_WRONG_DEVICE && fuzzed_error_text(code));
   check(!must_be_wrong || code != FUZZED_OK);
 }
 
