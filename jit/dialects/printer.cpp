@@ -202,9 +202,11 @@ class Printer {
     const Instruction& i = program_[v];
     const Value guard = i.operands[2], stride = i.operands[3];
     const std::string t = expressions_.memory_type(i.type);
-    const std::string value = stride == none ? expressions_.element(i, i.type)
-                                             : fmt::format("load_strided<{}>({} + {}, {})", t, names_[i.operands[0]],
-                                                           names_[i.operands[1]], names_[stride]);
+    const std::string first = fmt::format("{} + {}", names_[i.operands[0]], names_[i.operands[1]]);
+    const bool is_run = static_cast<loops::Access>(i.attribute) == loops::Access::Run;
+    const std::string value = is_run           ? fmt::format("load_run<{}>({})", t, first)
+                              : stride == none ? expressions_.element(i, i.type)
+                                               : fmt::format("load_strided<{}>({}, {})", t, first, names_[stride]);
     if (guard == none) return line("const {} {} = {};", t, names_.define(v), value);
     line("{} {}{{}};", t, names_.define(v));
     line("if ({}) {} = {};", without_parentheses(guard), names_[v], value);

@@ -24,9 +24,23 @@ constexpr std::int64_t many_lines = 4096;  // enough for one thread each, if the
 constexpr std::int64_t few_lines = 256;    // long lines are split, so that more blocks have work
 constexpr std::int64_t chunk_length = 1 << 14;
 
-enum class Entry : std::uint8_t { Lines, Totals, Serial };
-constexpr const char* entry_functions[] = {"scan_lines", "scan_totals", "scan_serially"};
-constexpr const char* entry_suffixes[] = {"", "_totals", "_serial"};
+enum class Entry : std::uint8_t { Lines, Vectors, Totals, Serial };
+constexpr const char* entry_suffixes[] = {"", "_vectors", "_totals", "_serial"};
+
+/// Elements that a thread loads at once; a thread scans 8 of a tile.
+constexpr int vector_width(DType dtype) noexcept {
+  return static_cast<int>(std::min<std::size_t>(16 / size_of(dtype), 8));
+}
+
+std::string entry_function(Entry entry, DType dtype) {
+  switch (entry) {
+    case Entry::Lines: return "scan_lines<1>";
+    case Entry::Vectors: return fmt::format("scan_lines<{}>", vector_width(dtype));
+    case Entry::Totals: return "scan_totals";
+    case Entry::Serial: return "scan_serially";
+  }
+  __builtin_unreachable();
+}
 
 /// Scan's, then Extreme's.
 constexpr int operation_count = 5;
@@ -61,7 +75,7 @@ std::int64_t state_bytes(int operation, DType dtype) noexcept {
 
 const LibraryKernel& kernel(int operation, DType dtype, Entry entry) {
   using Kernels = std::array<runtime::NoDestructor<const LibraryKernel>, operation_count * dtype_count>;
-  static constinit std::array<Kernels, std::size(entry_functions)> kernels;
+  static constinit std::array<Kernels, std::size(entry_suffixes)> kernels;
   const auto kind = static_cast<std::size_t>(entry);
   const auto number = static_cast<std::size_t>(operation * dtype_count + static_cast<int>(dtype));
   return kernels[kind][number].get([&] {
@@ -70,7 +84,7 @@ const LibraryKernel& kernel(int operation, DType dtype, Entry entry) {
         name, std::string(embedded::scan) +
                   fmt::format("\nextern \"C\" __global__ void __launch_bounds__(256) {}(const __grid_constant__ "
                               "ScanParams<{}> p) {{\n  {}(p);\n}}\n",
-                              name, operation_type(operation, dtype), entry_functions[kind]));
+                              name, operation_type(operation, dtype), entry_function(entry, dtype)));
   });
 }
 
@@ -104,18 +118,27 @@ void launch(const ScanJob& job, Entry entry, std::int64_t blocks, const TensorIm
   kernel(job.operation, job.x.dtype, entry).launch(job.x.device, blocks, words, 4, uses);
 }
 
+/// Whether the elements of each line are adjacent and aligned to vectors.
+bool has_vectors(const ScanJob& job) noexcept {
+  const auto width = static_cast<std::uint64_t>(vector_width(job.x.dtype)), bytes = width * size_of(job.x.dtype);
+  const std::uint64_t addresses = address(job.x) | address(job.to);
+  return job.lines.inner == 1 && static_cast<std::uint64_t>(job.lines.length) % width == 0 && addresses % bytes == 0 &&
+         (!job.indices || address(*job.indices) % (width * size_of(DType::Int64)) == 0);
+}
+
 void run(const ScanJob& job) {
   const std::int64_t lines = job.count(), length = job.lines.length;
   constexpr std::int64_t threads = LibraryKernel::block_threads;
   if (length <= short_line || (job.lines.inner >= 32 && lines >= many_lines))
     return launch(job, Entry::Serial, (lines + threads - 1) / threads, nullptr, length, false);
-  if (lines >= few_lines || length <= 2 * chunk_length) return launch(job, Entry::Lines, lines, nullptr, length, false);
+  const Entry entry = has_vectors(job) ? Entry::Vectors : Entry::Lines;
+  if (lines >= few_lines || length <= 2 * chunk_length) return launch(job, entry, lines, nullptr, length, false);
   const std::int64_t chunks = (length + chunk_length - 1) / chunk_length;
   const std::int64_t bytes = lines * chunks * state_bytes(job.operation, job.x.dtype);
   const TensorRef totals = runtime::empty(Shape(bytes), DType::UInt8, job.x.device);
-  launch(job, Entry::Lines, lines * chunks, totals.get(), chunk_length, true);
+  launch(job, entry, lines * chunks, totals.get(), chunk_length, true);
   launch(job, Entry::Totals, lines, totals.get(), chunk_length, false);
-  launch(job, Entry::Lines, lines * chunks, totals.get(), chunk_length, false);
+  launch(job, entry, lines * chunks, totals.get(), chunk_length, false);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ template <class Element_, class State_>
 struct Number {
   using Element = Element_;
   using State = State_;
+  static constexpr bool has_indices = false;
   static __device__ __forceinline__ State start(Element x, long long) { return sinter::convert<State>(x); }
   static __device__ __forceinline__ State up(State s, int lanes) { return __shfl_up_sync(~0u, s, lanes); }
   // Turns -0 into 0, as adding to 0 does.
@@ -49,6 +50,7 @@ template <class Element_, class Part>
 struct ComplexNumber {
   using Element = Element_;
   using State = ComplexState;
+  static constexpr bool has_indices = false;
   static __device__ __forceinline__ State start(Element x, long long) { return {double(x.re), double(x.im)}; }
   static __device__ __forceinline__ State up(State s, int lanes) {
     return {__shfl_up_sync(~0u, s.re, lanes), __shfl_up_sync(~0u, s.im, lanes)};
@@ -73,6 +75,7 @@ struct ComplexProduct : ComplexNumber<Element, Part> {
 template <class Element_, class Value, bool max>
 struct Extreme {
   using Element = Element_;
+  static constexpr bool has_indices = true;
   struct State {
     Value value;
     long long index;
@@ -109,22 +112,49 @@ struct ScanParams {
   long long lines, length, inner, chunk, chunks, reduces;
 };
 
-// The whole block: from `first` to `end`, after `before` where there is something.
-template <class Op, class Read, class Write>
+// The elements of a thread at a time.
+constexpr int items = 8;
+
+// Loads the first `count` elements of a thread, by vectors if they are adjacent; the others are 0.
+template <int width, class T>
+static __device__ __forceinline__ void load_items(const T* from, long long step, int count, T (&x)[items]) {
+#pragma unroll
+  for (int j = 0; j < items; j += width) {
+    sinter::Vec<T, width> v{};
+    if (j < count) v = *reinterpret_cast<const sinter::Vec<T, width>*>(from + (width == 1 ? j * step : j));
+#pragma unroll
+    for (int l = 0; l < width; ++l) x[j + l] = v.at[l];
+  }
+}
+template <int width, class T>
+static __device__ __forceinline__ void store_items(T* to, long long step, int count, const T (&x)[items]) {
+#pragma unroll
+  for (int j = 0; j < items; j += width) {
+    sinter::Vec<T, width> v;
+#pragma unroll
+    for (int l = 0; l < width; ++l) v.at[l] = x[j + l];
+    if (j < count) *reinterpret_cast<sinter::Vec<T, width>*>(to + (width == 1 ? j * step : j)) = v;
+  }
+}
+
+// The whole block: from `first` to `end`, after `before` where there is something. What is computed past the end is not
+// used: elements only follow from those before them.
+template <class Op, class Load, class Store>
 static __device__ __forceinline__ typename Op::State scan_range(long long first, long long end,
-                                                                typename Op::State before, bool started, Read read,
-                                                                Write write) {
+                                                                typename Op::State before, bool started, Load load,
+                                                                Store store) {
   using State = typename Op::State;
-  constexpr int items = 4, tile = items * 256;
+  constexpr int tile = items * 256;
   __shared__ State totals[2][8];  // of warps, by turns
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll 1
   for (int turn = 0; first < end; first += tile, turn ^= 1) {
     const long long at = first + threadIdx.x * items;
+    const int count = at + items <= end ? items : at < end ? int(end - at) : 0;
     State s[items];
-    s[0] = at < end ? read(at) : State{};  // past the end: ignored
+    load(at, count, s);
 #pragma unroll
-    for (int j = 1; j < items; ++j) s[j] = at + j < end ? Op::join(s[j - 1], read(at + j)) : s[j - 1];
+    for (int j = 1; j < items; ++j) s[j] = Op::join(s[j - 1], s[j]);
     State all = s[items - 1];
 #pragma unroll 1
     for (int lanes = 1; lanes < 32; lanes *= 2) {
@@ -148,28 +178,44 @@ static __device__ __forceinline__ typename Op::State scan_range(long long first,
     const bool joins = started || warp > 0;
     State prefix = warp > 0 ? totals[turn][warp - 1] : before;
     if (lane > 0) prefix = joins ? Op::join(prefix, lower) : lower;
+    if (joins || lane > 0) {
 #pragma unroll
-    for (int j = 0; j < items; ++j)
-      if (at + j < end) write(at + j, joins || lane > 0 ? Op::join(prefix, s[j]) : s[j]);
+      for (int j = 0; j < items; ++j) s[j] = Op::join(prefix, s[j]);
+    }
+    store(at, count, s);
     before = totals[turn][7];
     started = true;
   }
   return before;
 }
 
-// A block for each chunk of a line: scans it, or reduces it to its total.
-template <class Op>
+// A block for each chunk of a line: scans it, or reduces it to its total. Elements are adjacent and aligned to vectors
+// of `width`, if that is more than 1.
+template <int width, class Op>
 static __device__ __forceinline__ void scan_lines(const ScanParams<Op>& p) {
   using State = typename Op::State;
+  using Element = typename Op::Element;
   const long long line = blockIdx.x / p.chunks, chunk = blockIdx.x % p.chunks;
   const long long origin = line / p.inner * p.length * p.inner + line % p.inner, first = chunk * p.chunk;
   const bool resumes = chunk > 0 && !p.reduces;
   const State before = resumes ? p.totals[blockIdx.x - 1] : State{};
   const State total = scan_range<Op>(
       first, first + p.chunk < p.length ? first + p.chunk : p.length, before, resumes,
-      [&](long long i) { return Op::start(p.x[origin + i * p.inner], i); },
-      [&](long long i, State s) {
-        if (!p.reduces) Op::write(s, p.to + origin + i * p.inner, p.indices + origin + i * p.inner);
+      [&](long long at, int count, State(&s)[items]) {
+        Element x[items];
+        load_items<width>(p.x + origin + at * p.inner, p.inner, count, x);
+#pragma unroll
+        for (int j = 0; j < items; ++j) s[j] = Op::start(x[j], at + j);
+      },
+      [&](long long at, int count, State(&s)[items]) {
+        if (p.reduces) return;
+        const long long offset = origin + at * p.inner;
+        Element x[items];
+        long long indices[items];
+#pragma unroll
+        for (int j = 0; j < items; ++j) Op::write(s[j], x + j, indices + j);
+        store_items<width>(p.to + offset, p.inner, count, x);
+        if (Op::has_indices) store_items<width>(p.indices + offset, p.inner, count, indices);
       });
   if (p.reduces && threadIdx.x == 0) p.totals[blockIdx.x] = total;
 }
@@ -180,8 +226,9 @@ static __device__ __forceinline__ void scan_totals(const ScanParams<Op>& p) {
   using State = typename Op::State;
   State* const totals = p.totals + blockIdx.x * p.chunks;
   scan_range<Op>(
-      0, p.chunks, State{}, false, [&](long long i) { return totals[i]; },
-      [&](long long i, State s) { totals[i] = s; });
+      0, p.chunks, State{}, false,
+      [&](long long at, int count, State(&s)[items]) { load_items<1>(totals + at, 1, count, s); },
+      [&](long long at, int count, State(&s)[items]) { store_items<1>(totals + at, 1, count, s); });
 }
 
 // A thread for each line: where there are many side by side, or short ones.

@@ -82,6 +82,21 @@ Value Builder::ramp(Value first, Value step, int width) {
   return emit_or_reuse({Opcode::Ramp, t, {}, 0, {first, step}, {}});
 }
 
+Value Builder::first_of_run(Value vector) {
+  const Instruction i = out_[vector];  // a copy: what follows appends
+  if (i.code == Opcode::Ramp) return is_integer(i.operands[1], 1) ? i.operands[0] : none;
+  const bool is_sum = i.code == Opcode::Add || (i.code == Opcode::Elementwise && i.op == Op::add);
+  if (!is_sum && i.code != Opcode::Convert) return none;
+  boost::container::small_vector<Value, 4> operands = i.operands;
+  int runs = 0;
+  for (Value& o : operands) {
+    if (width(o) == 1) continue;
+    o = first_of_run(o);
+    if (o == none || ++runs > 1) return none;
+  }
+  return emit_or_reuse({i.code, with_width(vector, 1), i.op, i.attribute, operands, {}});
+}
+
 Value Builder::advance(Value pointer, Value elements) {
   if (is_integer(elements, 0)) return pointer;
   return emit_or_reuse({Opcode::Advance, type(pointer), {}, 0, {pointer, elements}, {}});

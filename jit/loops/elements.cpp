@@ -47,8 +47,12 @@ Value Elements::node(const Node& n, const Values& values, Value guard) const {
 
 Value Elements::gather(const Node& n, const Values& values, Value guard) const {
   const auto operands = graph_.operands(n);
-  const Value position = value_of(values, operands[1]);
-  return b_.cast(b_.load(value_of(values, operands[0]), position, b_.width(position), Access::Gather, guard), n.dtype);
+  const Value array = value_of(values, operands[0]), position = value_of(values, operands[1]);
+  const int width = b_.width(position);
+  const Value first = width > 1 && (guard == none || b_.width(guard) == 1) ? b_.first_of_run(position) : none;
+  const Value loaded = first == none ? b_.load(array, position, width, Access::Gather, guard)
+                                     : b_.load(array, first, width, Access::Run, guard);
+  return b_.cast(loaded, n.dtype);
 }
 
 void Elements::record_faults(const Node& n, const Values& values, Value guard) const {

@@ -212,11 +212,11 @@ class InstructionCheck {
     const Type pointer = at(0), position = at(1);
     if (pointer.kind != Kind::Pointer || !is_element(value) || value.dtype != pointer.dtype)
       return "not of the pointer's dtype";
-    if (i_.attribute > static_cast<std::uint64_t>(Access::Gather)) return "not an access mode";
+    if (i_.attribute > static_cast<std::uint64_t>(Access::Run)) return "not an access mode";
     const auto access = static_cast<Access>(i_.attribute);
-    const bool gathers = access == Access::Gather;
+    const bool gathers = access == Access::Gather, is_computed = gathers || access == Access::Run;
     if (is_scalar(value) && !gathers && access != Access::Unaligned) return "a vector access needs several width";
-    if (!(gathers ? is_element(position) && category(position.dtype) == Category::Int : is_index(position)))
+    if (!(is_computed ? is_element(position) && category(position.dtype) == Category::Int : is_index(position)))
       return "not a position";
     if (position.width != (gathers ? value.width : 1)) return "not a position for each element";
     if (has(guard) && (!is_bool(at(guard)) || !(is_scalar(at(guard)) || (gathers && fits(at(guard), value.width)))))

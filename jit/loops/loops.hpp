@@ -103,7 +103,8 @@ enum class Access : std::uint8_t {
   Aligned,         // contiguous from the position, aligned to the vector's size
   AlignedIndexed,  // the same, and the position counts vectors
   Strided,         // a stride apart
-  Gather,          // each at its own position
+  Gather,          // each at its own position, an element of an integer dtype
+  Run,             // contiguous from such a position, at any alignment
 };
 
 struct Instruction {

@@ -18,7 +18,7 @@ std::string named(std::uint64_t attribute, const std::string_view (&names)[N]) {
   return attribute < N ? std::string(names[attribute]) : fmt::format("#{}", attribute);
 }
 
-constexpr std::string_view access_names[]{"unaligned", "aligned", "aligned_indexed", "strided", "gather"};
+constexpr std::string_view access_names[]{"unaligned", "aligned", "aligned_indexed", "strided", "gather", "run"};
 constexpr std::string_view unroll_names[]{"", "unrolled", "auto"};
 
 /// The attributes of an instruction, without its operands.

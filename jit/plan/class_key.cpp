@@ -9,6 +9,8 @@ namespace sinter::inline v1::jit {
 namespace {
 
 constexpr int vector_bytes = 16;
+/// The vectors that a thread may load of an input from which only positions are computed: most are one for each row.
+constexpr std::size_t vectors_of_positions = 4;
 /// Registers (of 255) that operands and live values may take before a thread handles fewer elements at once.
 constexpr int register_budget = 128;
 /// Compile time, in milliseconds or so, past which a thread handles fewer elements at once: such a kernel is bound by
@@ -18,12 +20,32 @@ constexpr int compile_budget = 1200;
 /// What an operation on one element adds to it.
 int compile_cost(Op op) noexcept { return has(op, SlowToCompile) ? 40 : is_function(op) ? 4 : 1; }
 
-int vector_width_for(const KernelTraits& traits, const Graph& graph) {
+/// The inputs from which more than positions are computed.
+std::vector<bool> inputs_of_values(const Kernel& kernel) {
+  const Graph& graph = kernel.graph;
+  std::vector<bool> found(kernel.inputs.size()), is_value(graph.nodes().size());
+  for (const Operand o : graph.outputs()) is_value[static_cast<std::size_t>(o.node)] = true;
+  for (std::size_t i = is_value.size(); i-- > 0;) {
+    const Node& n = graph.nodes()[i];
+    if (!is_value[i]) continue;
+    if (n.op == Op::leaf) found[n.attribute] = true;
+    const auto operands = graph.operands(n);
+    for (const Operand o : operands.first(n.op == Op::load ? 1 : operands.size()))
+      is_value[static_cast<std::size_t>(o.node)] = true;
+  }
+  return found;
+}
+
+int vector_width_for(const KernelTraits& traits, const Kernel& kernel) {
+  const Graph& graph = kernel.graph;
+  const std::vector<bool> is_value = inputs_of_values(kernel);
   std::size_t widest = 1;
   int registers = 0;
-  for (const KernelTraits::Access& o : traits.operands) {
+  for (std::size_t k = 0; k < traits.operands.size(); ++k) {
+    const KernelTraits::Access& o = traits.operands[k];
     if (o.array || o.per_row) continue;
-    if (o.memory) widest = std::max(widest, size_of(o.dtype));
+    const bool position = k >= kernel.outputs.size() && !is_value[k - kernel.outputs.size()];
+    if (o.memory) widest = std::max(widest, size_of(o.dtype) / (position ? vectors_of_positions : 1));
     registers += size_of(o.dtype) > 4 ? 2 : 1;
   }
   const int live = live_bytes(graph) / 4;
@@ -90,7 +112,7 @@ KernelTraits::KernelTraits(const Kernel& kernel)
     for (const std::uint32_t k : kernel.arrays) operands[k].per_row = true;
     rows.emplace(kernel);
   }
-  vector_width = vector_width_for(*this, graph);
+  vector_width = vector_width_for(*this, kernel);
   for (Access& o : operands)
     o.alignment_mask = o.memory && !o.array ? static_cast<std::uintptr_t>(vector_width) * size_of(o.dtype) - 1 : 0;
 }

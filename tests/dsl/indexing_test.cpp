@@ -317,6 +317,35 @@ TEST(AxisMapping, PartsOfLargerExpressions) {
   }
 }
 
+/// Vectors of rows, which are aligned or not.
+TEST(AxisMapping, RowsOfMatrices) {
+  const auto check = [](auto example) {
+    using T = decltype(example);
+    const sn::Device host;
+    for (const std::int64_t columns : {1, 2, 8, 12, 16, 33, 64})
+      for (const std::int64_t first : {0, 1, 2, 4, 8})
+        for (const std::int64_t extra : {0, 1, 4}) {
+          const sn::Tensor<T> numbers = (sn::arange(first + 5 * (columns + extra)) % 100).template to<T>();
+          const Ints ids = sn::arange(40) % 10 - 5;
+          const auto rows_of = [&](sn::Device device) {
+            const sn::Tensor<T> matrix = numbers.to(device).slice(0, first).reshape({5, columns + extra});
+            const sn::Tensor<T> part = matrix.narrow(1, 0, columns);
+            const sn::Tensor<T> rows = part[ids.to(device)];
+            return rows.to(host).to_vector();
+          };
+          std::vector<T> expected;
+          for (const std::int64_t id : ids.to_vector())
+            for (std::int64_t c = 0; c < columns; ++c)
+              expected.push_back(T(static_cast<float>((first + (id + 5) % 5 * (columns + extra) + c) % 100)));
+          for (const sn::Device device : devices()) ASSERT_EQ(rows_of(device), expected) << columns << " " << first;
+        }
+  };
+  check(std::int8_t{});
+  check(sn::bfloat16{});
+  check(float{});
+  check(double{});
+}
+
 TEST(AxisMapping, NarrowDtypesAreComputedInTheirComputeDtypes) {
   for (const sn::Device device : devices()) {
     const Ints index = ((sn::arange(100) * 7) % 10 - 5).to(device);

@@ -151,9 +151,9 @@ constexpr DType thread_per_line[] = {DType::Bool, DType::BFloat16, DType::Float3
 
 TEST(Scan, EveryDtypeAndKindOfLine) {
   std::mt19937 random(1);
-  for (const DType dtype : every_real_dtype) expect_scans(dtype, {2, 1500}, 1, random);
+  for (const DType dtype : every_real_dtype) expect_scans(dtype, {2, 1504}, 1, random);  // by vectors
   for (const DType dtype : thread_per_line)
-    for (const std::int64_t n : {1, 2, 40, 64}) expect_scans(dtype, {3, n}, 1, random);
+    for (const std::int64_t n : {1, 2, 40, 64, 1501}) expect_scans(dtype, {3, n}, 1, random);
 }
 
 TEST(Scan, EveryLength) {
@@ -161,6 +161,25 @@ TEST(Scan, EveryLength) {
   for (const std::int64_t n : {2,   3,   4,   5,   31,   32,   33,   63,   64,   65,   66,   127,  128,  129, 255,
                                256, 257, 511, 512, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 3073, 4097, 8191})
     expect_scans(DType::Float32, {3, n}, -1, random);
+}
+
+TEST(Scan, UnalignedLines) {
+  for (const sn::Device device : devices()) {
+    const sn::Tensor<float, sn::AnyDevice> x = (sn::arange(4100) % 7).to<float>().to(device);
+    for (const std::int64_t first : {0, 1, 2, 4}) {
+      const auto part = x.slice(0, first, first + 4096);
+      const std::vector<float> sums = part.cumsum(0).to_vector();
+      const auto [values, indices] = part.cummax(0);
+      float sum = 0;
+      for (std::int64_t i = 0; i < 4096; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        sum += static_cast<float>((first + i) % 7);
+        ASSERT_EQ(sums[at], sum) << first << " " << i << " on " << to_string(device);
+      }
+      EXPECT_EQ(values(4095).item(), 6) << first;
+      EXPECT_EQ(indices(4095).item(), 4095 - (first + 4095 - 6) % 7) << first;
+    }
+  }
 }
 
 TEST(Scan, ManyLines) {

@@ -209,5 +209,56 @@ TEST(LoopsElementwise, Gathers) {
     }
 }
 
+bool has_run(const jit::loops::LoopProgram& program) {
+  return std::ranges::any_of(program.code, [](const jit::loops::Instruction& i) {
+    return i.code == jit::loops::Opcode::Load && i.attribute == static_cast<std::uint64_t>(jit::loops::Access::Run);
+  });
+}
+
+/// Of a matrix, the first columns of the rows at positions: vectors, which are aligned if its row stride is even.
+TEST(LoopsElementwise, RowsOfAMatrix) {
+  constexpr std::int64_t rows = 7, count = 37;
+  for (const std::int64_t columns : {1, 2, 3, 12, 16})
+    for (const std::int64_t row_stride : {columns, columns + 1, columns + 2, columns + 4})
+      for (const bool is_wide : {false, true}) {
+        SCOPED_TRACE(::testing::Message() << columns << " of " << row_stride << " columns");
+        Written w;
+        w.array(DType::Float32).leaf(DType::Int64).constant(rows).constant(row_stride).op(Op::axis_offset);
+        w.leaf(DType::Int64).op(Op::add).op(Op::load).leaf(DType::Float32).op(Op::add);
+        constexpr bool lacks_memory[] = {false, false, true, false};
+        const Graph graph = jit::record(w.program(), w.dtypes, w.same_as, lacks_memory);
+        const jit::Plan plan = jit::schedule(jit::simplify(graph));
+        ASSERT_EQ(plan.kernels.size(), 1u);
+        const jit::Kernel& k = plan.kernels[0];
+        std::vector<float> entries(static_cast<std::size_t>(rows * row_stride)), x(count * columns, 0.5f);
+        for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = static_cast<float>(i);
+        std::vector<std::int64_t> places(count);
+        for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int64_t>(i * 5 % 14) - 7;
+        const TensorRef leaves[] = {upload(entries, {rows * row_stride}, Device()),
+                                    upload(places, {count, 1}, Device()), runtime::iota_tensor({columns}, Device()),
+                                    upload(x, {count, columns}, Device())};
+        const TensorRef out = runtime::empty(Shape{count, columns}, DType::Float32, Device());
+        LoopsMemory memory;
+        add_memory(memory, out, LoopsMemory::Content::Unwritten);
+        std::vector<TensorImpl*> operands{out.get()};
+        for (const jit::Slot& s : k.inputs) {
+          operands.push_back(leaves[s.number].get());
+          add_memory(memory, leaves[s.number]);
+        }
+        jit::LoopNest nest;
+        jit::make_nest(nest, operands, 1, k.arrays);
+        LoopsLaunch launch{k, nest, class_of(k, nest)};
+        EXPECT_EQ(launch.kernel_class.vector_width, columns == 1 || columns % 4 == 0 ? 4 : 1);  // 1: a vector of rows
+        launch.kernel_class.wide |= is_wide;
+        EXPECT_EQ(has_run(jit::loops::lower(k, jit::KernelTraits(k), launch.kernel_class)), columns % 4 == 0);
+        EXPECT_FALSE(LoopsLauncher(launch, memory).run().any());
+        const std::vector<float> got = download<float>(out);
+        for (std::int64_t i = 0; i < count * columns; ++i) {
+          const std::int64_t row = (places[static_cast<std::size_t>(i / columns)] + rows) % rows;
+          ASSERT_EQ(got[static_cast<std::size_t>(i)], static_cast<float>(row * row_stride + i % columns) + 0.5f) << i;
+        }
+      }
+}
+
 }  // namespace
 }  // namespace sinter::testing

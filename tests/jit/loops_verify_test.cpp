@@ -106,6 +106,8 @@ const Mistake mistakes[]{
     {"LoadFromOutput", "reads an output", [](Program& p) { p.b.load(p.y, p.position, 1, Access::Unaligned); }},
     {"LoadFromNumber", "the pointer's dtype", [](Program& p) { p.b.load(p.one, p.position, 1, Access::Unaligned); }},
     {"GatherAtIndex", "not a position", [](Program& p) { p.b.load(p.x, p.position, 1, Access::Gather); }},
+    {"RunAtIndex", "not a position", [](Program& p) { p.b.load(p.x, p.position, 4, Access::Run); }},
+    {"RunOfPositions", "for each element", [](Program& p) { p.b.load(p.x, p.b.splat(p.whole, 4), 4, Access::Run); }},
     {"LoadAtElement", "not a position", [](Program& p) { p.b.load(p.x, p.whole, 1, Access::Unaligned); }},
     {"LoadAtManyPositions", "for each element",
      [](Program& p) { p.b.load(p.x, p.b.ramp(p.position, p.count, 4), 4, Access::Aligned); }},

@@ -52,3 +52,10 @@ SINTER_DEVICE Vector load_strided(const T* first, long long step) {
   for (int l = 0; l < int(sizeof(Vector) / sizeof(T)); ++l) vector.at[l] = first[l * step];
   return vector;
 }
+
+// Loads consecutive elements, as one vector if they are aligned to its size.
+template <class Vector, class T>
+SINTER_DEVICE Vector load_run(const T* first) {
+  if (reinterpret_cast<unsigned long long>(first) % sizeof(Vector) == 0) return *reinterpret_cast<const Vector*>(first);
+  return load_strided<Vector>(first, 1);
+}
