@@ -2,6 +2,7 @@
 #include <iostream>
 #include <sinter/data.hpp>
 #include <sinter/nn.hpp>
+#include <sinter/optim.hpp>
 
 namespace sn = sinter;
 namespace nn = sinter::nn;
@@ -35,6 +36,19 @@ void run(const sn::Mesh& mesh) {
   // [/parallel]
 }
 
+void train(const sn::Mesh& mesh) {
+  sn::manual_seed(0);
+  // [training]
+  const sn::Tensor features = sn::randn({1000, 2});
+  const sn::Tensor labels = sn::matmul(features, sn::tensor({{2.f}, {-3.4f}})) + 4.2;
+  nn::DataParallel model(nn::Linear(2, 1), mesh);
+  sn::optim::SGD optimizer(model.parameters(), {.lr = 0.3});
+  for (int epoch = 0; epoch < 20; ++epoch)
+    (void)optimizer.step(sn::mse_loss(model(features), labels.to(mesh.device(0))));
+  std::cout << model.net().weight << " " << model.net().bias << "\n";
+  // [/training]
+}
+
 int main() {
   const sn::Device first(0), second(1);
   run(sn::Mesh({first, second, first}));  // three ranks; with two GPUs, one has two ranks
@@ -59,4 +73,5 @@ int main() {
     std::cout << error.what() << "\n";
   }
   // [/mixed]
+  train(mesh);
 }

@@ -127,6 +127,18 @@ std::shared_lock<std::shared_mutex> Replicas::follow(
   return lock;
 }
 
+void add_parameters(std::vector<RankOperand>& operands, const std::vector<ModuleNode>& nets) {
+  std::vector<Tensors> of_ranks;
+  for (const ModuleNode& net : nets) of_ranks.push_back(state_tensors(net));
+  for (std::size_t i = 0; i < of_ranks[0].size(); ++i) {
+    const ModuleTensor& own = *of_ranks[0][i];
+    if (own.role != TensorRole::Parameter || category(own.value->dtype) < Category::Float) continue;
+    RankOperand operand{jit::lazy(*own.value), false, {}};
+    for (const Tensors& tensors : of_ranks) operand.parts.push_back(tensors[i]->value);
+    operands.push_back(std::move(operand));
+  }
+}
+
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh) {
   if (mesh.local_size() == mesh.size()) return;
   throw DeviceError(

@@ -43,7 +43,7 @@ std::vector<double> differences(const Loss& loss, Doubles x) {
 
 void check(const Loss& loss, const std::vector<Doubles>& by, double tolerance = 1e-7) {
   std::vector<Doubles> gradients, eager;
-  for (const Value& g : sn::grad(loss(), by, sn::jit::UnusedInput::Zeros)) {
+  for (const Value& g : sn::grad(loss(), by, sn::unused::zeros)) {
     eager.push_back(sn::eager(g));
     gradients.push_back(g);
   }

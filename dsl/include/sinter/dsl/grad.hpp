@@ -244,14 +244,14 @@ template <expression E, class F, expression... X>
 }
 
 /// The gradients with respect to tensors in a list, such as parameters.
-template <class E, class T, class D>
-[[nodiscard]] std::vector<Lazy<T, D>> grad(const E& value, const std::vector<Tensor<T, D>>& wrt,
-                                           jit::UnusedInput unused = jit::UnusedInput::Error) {
+template <class E, class T, class D, class Unused = unused::Error>
+  requires detail::is_unused<Unused>
+[[nodiscard]] std::vector<Lazy<T, D>> grad(const E& value, const std::vector<Tensor<T, D>>& wrt, Unused = {}) {
   static_assert(detail::GradientChecks<E, Tensor<T, D>>::ok, SINTER_GRADIENT_OF);
   std::vector<runtime::TensorImpl*> targets;
   for (const Tensor<T, D>& x : wrt) targets.push_back(&x.impl());
   std::vector<Lazy<T, D>> gradients;
-  for (jit::LazyRef& node : jit::gradients(detail::lazy_node(value), targets, {}, unused))
+  for (jit::LazyRef& node : jit::gradients(detail::lazy_node(value), targets, {}, Unused::kind))
     gradients.emplace_back(std::move(node));
   return gradients;
 }

@@ -1,12 +1,14 @@
 // DataParallel: a copy of a net on every device of a mesh, each with a part of the batch.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <shared_mutex>
 #include <tuple>
 #include <vector>
 
+#include <sinter/dsl/history.hpp>
 #include <sinter/dsl/join.hpp>
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/nn/module.hpp>
@@ -42,44 +44,73 @@ void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh);
 [[noreturn]] void throw_no_rows(const ModuleNode& net, const TensorImpl& batch);
 [[noreturn]] void throw_other_rows(const ModuleNode& net, std::int64_t rows, const TensorImpl& batch);
 
-/// Converts expressions to tensors; returns anything else unchanged.
+/// An operand of all ranks together, and what each rank has of it: its rows, or a copy.
+struct RankOperand {
+  jit::LazyRef whole;
+  bool by_rows;
+  std::vector<TensorRef> parts;  // by rank
+};
+
+/// Appends the parameters that have gradients; `parts` are those of each rank's net, in the same order.
+void add_parameters(std::vector<RankOperand>& operands, const std::vector<ModuleNode>& nets);
+
+/// The rows of the ranks' values, which are evaluated, on one device, as a leaf through which gradients flow to the
+/// operands. A 0-d value counts as a row. Throws what evaluate() throws.
+jit::LazyRef join_ranks(std::vector<RankOperand> operands, std::vector<jit::LazyRef> values, Device home);
+
+/// A batch in memory, and where gradients flow if it is an expression; anything else unchanged.
 template <class B>
-auto batch_of(const B& x) {
-  if constexpr (expression<B>)
-    return Tensor<deduced_element<B>, device_of<B>>(evaluated_source(x));
-  else
+auto batch_of(const B& x, jit::LazyRef& history) {
+  if constexpr (!expression<B>) {
     return x;
+  } else if constexpr (!keeps_history<B>) {
+    return Tensor<deduced_element<B>, device_of<B>>(evaluated_source(x));
+  } else {
+    const auto evaluated = in_memory(x);
+    if (!evaluated.array->device.is_mesh()) history = evaluated.leaf.node();
+    return Tensor<deduced_element<B>, device_of<B>>(evaluated.array);
+  }
 }
 
-/// A net's results as tensors: one, or several in a tuple.
+/// A net's results: an expression of floats, through which gradients flow, as a Lazy, anything else as a tensor;
+/// several in a tuple.
 template <expression E>
-auto evaluated(const E& e) {
-  return Tensor<deduced_element<E>>(e);
+auto result_of(const E& e) {
+  if constexpr (keeps_history<E>)
+    return Lazy<deduced_element<E>>(e);
+  else
+    return Tensor<deduced_element<E>>(e);
 }
 template <class... E>
-auto evaluated(const std::tuple<E...>& several) {
-  return std::apply([](const E&... e) { return std::tuple(evaluated(e)...); }, several);
+auto result_of(const std::tuple<E...>& several) {
+  return std::apply([](const E&... e) { return std::tuple(result_of(e)...); }, several);
 }
 
 /// The rows of all parts on one device; a 0-d tensor counts as a row.
 template <class T>
-Tensor<T> joined(std::vector<Tensor<T>> parts, Device device) {
+Tensor<T> joined(std::vector<Tensor<T>> parts, Device device, const std::vector<RankOperand>&) {
   for (Tensor<T>& part : parts) {
     part = part.to(device);
     if (part.shape().empty()) part = part.unsqueeze(0);
   }
   return parts.size() == 1 ? parts[0] : Tensor<T>(cat(parts, 0));
 }
-template <class... T>
-auto joined(const std::vector<std::tuple<T...>>& parts, Device device) {
+template <class T>
+Lazy<T> joined(const std::vector<Lazy<T>>& parts, Device device, const std::vector<RankOperand>& operands) {
+  std::vector<jit::LazyRef> values;
+  for (const Lazy<T>& part : parts) values.push_back(part.node());
+  return Lazy<T>(join_ranks(operands, std::move(values), device));
+}
+template <class... R>
+auto joined(const std::vector<std::tuple<R...>>& parts, Device device, const std::vector<RankOperand>& operands) {
   const auto at = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    std::vector<std::tuple_element_t<I, std::tuple<T...>>> own;
-    for (const std::tuple<T...>& part : parts) own.push_back(std::get<I>(part));
-    return joined(std::move(own), device);
+    std::vector<std::tuple_element_t<I, std::tuple<R...>>> own;
+    for (const std::tuple<R...>& part : parts) own.push_back(std::get<I>(part));
+    return joined(std::move(own), device, operands);
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::tuple(at(std::integral_constant<std::size_t, I>())...);
-  }(std::index_sequence_for<T...>());
+  }(std::index_sequence_for<R...>());
 }
 
 template <class M>
@@ -96,10 +127,11 @@ namespace nn {
 /// A net that is called with a batch of any size. Dim 0 is sharded over the mesh in shards of ceil(rows / devices),
 /// each device calls its copy of the net with its shard, and the results are concatenated on the mesh's first device;
 /// GPUs compute at the same time. With fewer rows than devices, some devices are idle; with one device, the net is
-/// called directly. The copies stay on their devices and follow writes to the parameters of module(), the first copy;
-/// these are this module's own parameters, named "module.". Names in saved files may omit that prefix. Several threads
-/// may call it at once if they may call the net; a write to the parameters in the meantime is seen by some or all
-/// devices.
+/// called directly. Gradients of the results flow to the parameters of module() and to batches that are expressions:
+/// each device computes its part's, and they are added up on the first device. The copies stay on their devices and
+/// follow writes to the parameters of module(), the first copy; these are this module's own parameters, named
+/// "module.". Names in saved files may omit that prefix. Several threads may call it at once if they may call the net;
+/// a write to the parameters in the meantime is seen by some or all devices.
 template <module Net>
 class DataParallel : public Module<DataParallel<Net>> {
   static_assert(detail::is_on_any_device<Net>,
@@ -126,12 +158,21 @@ class DataParallel : public Module<DataParallel<Net>> {
   const Net& net() const noexcept { return nets_[0]; }
 
   /// Takes a batch on any device or on a mesh, and the net's other arguments: further tensors are split by rows too,
-  /// anything else is passed to every device. The net returns a tensor or a std::tuple of tensors; 0-d results become a
-  /// vector, one element per device. Throws what the net throws; ShapeError for a batch without a dim 0, and for
-  /// tensors with different numbers of rows.
+  /// anything else is passed to every device. The net returns an expression or a std::tuple of several; 0-d results
+  /// become a vector, one element per device. What it returns as an expression of floats, not a tensor, becomes a Lazy,
+  /// which keeps what gradients need: assign it to a Tensor where none is wanted. Throws what the net throws;
+  /// ShapeError for a batch without a dim 0, and for tensors with different numbers of rows.
   template <expression X, class... Rest>
   auto operator()(const X& x, const Rest&... rest) const {
-    return called(detail::batch_of(x), detail::batch_of(rest)...);
+    return [&]<std::size_t... K>(std::index_sequence<K...>) {
+      std::array<jit::LazyRef, 1 + sizeof...(Rest)> histories;
+      const std::tuple batches{detail::batch_of(x, histories[0]), detail::batch_of(rest, histories[1 + K])...};
+      return std::apply(
+          [&](const auto&... batch) {
+            return called(histories, std::make_index_sequence<1 + sizeof...(K)>(), batch...);
+          },
+          batches);
+    }(std::index_sequence_for<Rest...>());
   }
 
   Members members() { return nn::members("module", nets_[0]); }
@@ -149,16 +190,35 @@ class DataParallel : public Module<DataParallel<Net>> {
   }
 
  private:
-  template <class... B>
-  auto called(const B&... batches) const {
+  template <std::size_t... K, class... B>
+  auto called(const std::array<jit::LazyRef, sizeof...(K)>& histories, std::index_sequence<K...>,
+              const B&... batches) const {
     const std::int64_t rows = rows_of(batches...);
     const auto lock = follow();
-    const auto parts = std::tuple(on_mesh(batches)...);
-    using Result = decltype(result_at(0, rows, parts));
-    std::vector<Result> results;
-    for (int i = 0; i < mesh_.size() && (i == 0 || mesh_.rows(rows, i) > 0); ++i)
-      results.push_back(result_at(i, rows, parts));
-    return mesh_.size() == 1 ? results[0] : detail::joined(results, mesh_.device(0));
+    const auto all = std::tuple(on_mesh(batches)...);
+    const auto at = [&](int rank) {
+      return std::apply([&](const auto&... batch) { return std::tuple(part(batch, rows, rank)...); }, all);
+    };
+    const auto call = [&](int rank, const auto& parts) {
+      return std::apply([&](const auto&... p) { return detail::result_of(nets_[std::size_t(rank)](p...)); }, parts);
+    };
+    if (mesh_.size() == 1 && std::ranges::none_of(histories, [](const auto& h) { return bool(h); }))
+      return call(0, at(0));
+    std::vector<decltype(call(0, at(0)))> results;
+    std::vector<detail::RankOperand> operands(sizeof...(K));
+    for (int rank = 0; rank < mesh_.size() && (rank == 0 || mesh_.rows(rows, rank) > 0); ++rank) {
+      const auto parts = at(rank);
+      results.push_back(call(rank, parts));
+      (add_part(operands[K], histories[K], std::get<K>(parts)), ...);
+    }
+    std::erase_if(operands, [](const detail::RankOperand& o) { return !o.whole; });
+    detail::add_parameters(operands, described(results.size()));
+    return detail::joined(std::move(results), mesh_.device(0), operands);
+  }
+  template <class B>
+  static void add_part(detail::RankOperand& operand, const jit::LazyRef& history, const B& part) {
+    operand.whole = history, operand.by_rows = true;
+    if constexpr (expression<B>) operand.parts.push_back(part.ref());
   }
   template <class T, class D, class X, class... Rest>
   std::int64_t rows_of(const Tensor<T, D, X>& batch, const Rest&... rest) const {
@@ -192,17 +252,17 @@ class DataParallel : public Module<DataParallel<Net>> {
       return batch;
     }
   }
-  template <class Parts>
-  auto result_at(int i, std::int64_t rows, const Parts& parts) const {
-    const Net& net = nets_[static_cast<std::size_t>(i)];
-    return std::apply([&](const auto&... p) { return detail::evaluated(net(part(p, rows, i)...)); }, parts);
+  std::vector<detail::ModuleNode> described(std::size_t ranks) const {
+    std::vector<detail::ModuleNode> nodes;
+    for (std::size_t i = 0; i < ranks; ++i) nodes.push_back(detail::node_of(nets_[i]));
+    return nodes;
   }
   std::shared_lock<std::shared_mutex> follow() const {
     if (mesh_.size() == 1) return {};
     return replicas_.follow(detail::node_of(nets_[0]), [this] {
-      std::vector<detail::ModuleNode> followers;
-      for (std::size_t i = 1; i < nets_.size(); ++i) followers.push_back(detail::node_of(nets_[i]));
-      return followers;
+      std::vector<detail::ModuleNode> nodes = described(nets_.size());
+      nodes.erase(nodes.begin());
+      return nodes;
     });
   }
 
