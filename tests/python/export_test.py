@@ -51,6 +51,30 @@ class Export(Case):
         self.assertEqual(run(out, a, b, 2, 3, 1), 0)
         np.testing.assert_allclose(out, np.exp(a + np.float32(1)) * b, rtol=1e-5)
 
+    def test_a_backward_pass(self):
+        """Gradients by x and w of layer_norm(x) * w, exported for one size and run for others."""
+        def gradients(x, w, dy):
+            x, w, dy = map(sn.tensor, (x, w, dy))
+            return {"x": x, "w": w, "dy": dy}, sn.grad(sn.layer_norm(x, [x.shape[1]]) * w, x, w, seed=dy)
+
+        args, by = gradients(np.ones((4, 8), "f4"), np.ones(8, "f4"), np.ones((4, 8), "f4"))
+        names = {"x": ["rows", "columns"], "w": ["columns"], "dy": ["rows", "columns"]}
+        for name, gradient in zip(("dx", "dw"), by):
+            used = {k: v for k, v in args.items() if name == "dx" or k != "w"}
+            sn.export_kernel(gradient, name=name, args=used, sizes={k: names[k] for k in used}, archs=[], out=self.folder)
+        # Parameters are in the order of the expression, which starts with the seed.
+        dx, dw = self.library("dx").dx_cpu, self.library("dw").dw_cpu
+        dx.argtypes = [floats] * 4 + [ctypes.c_int64] * 2
+        dw.argtypes = [floats] * 3 + [ctypes.c_int64] * 2
+        for rows, columns in ((1, 1), (3, 5), (17, 64), (2, 1000)):
+            x, w, dy = self.array((rows, columns), "float32"), self.array((columns,), "float32"), self.array((rows, columns), "float32")
+            _, wanted = gradients(x, w, dy)
+            by_x, by_w = np.empty_like(x), np.empty_like(w)
+            self.assertEqual(dx(by_x, dy, w, x, rows, columns), 0)
+            self.assertEqual(dw(by_w, dy, x, rows, columns), 0)
+            np.testing.assert_allclose(by_x, wanted[0].numpy(), rtol=1e-4, atol=1e-5)
+            np.testing.assert_allclose(by_w, wanted[1].numpy(), rtol=1e-4, atol=1e-5)
+
     def test_several_together_and_options(self):
         z = sn.tensor([1.0, 2])
         files = sn.export_kernel([z + 1, z * 2], name="two", outputs=["more", "twice"], prefix="my_", format="header",
