@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <unordered_set>
 
 #include <sinter/jit/evaluate.hpp>
+#include <sinter/runtime/backend.hpp>
 
 namespace sinter::inline v1::detail {
 namespace {
@@ -43,6 +46,12 @@ bool are_alike(const ModuleTensor* a, const ModuleTensor* b) {
       fmt::format("DataParallel: the first copy has {} tensors, but another has {}: after adding or removing "
                   "parameters make a new DataParallel of net()",
                   own.size(), other.size()));
+}
+
+TensorRef replica_of(const TensorImpl& x, Device device) {
+  TensorRef copy = runtime::empty(x.shape, x.dtype, device);
+  jit::copy(*copy, x);
+  return copy;
 }
 
 void follow_training(const ModuleNode& leader, const ModuleNode& follower) {
@@ -92,15 +101,18 @@ struct Replicas::State {
         throw_not_alike(leader, follower);
     for (const ModuleNode& follower : followers) follow_training(leader, follower);
     seen.resize(own.size());
+    // New arrays, because results of earlier calls still read the old ones for their gradients; one where layers share.
+    std::map<std::pair<const TensorImpl*, std::size_t>, TensorRef> copies;
     for (std::size_t i = 0; i < own.size(); ++i) {
       TensorImpl& value = *own[i]->value;
       if (seen[i].is(own[i]->value)) continue;
       const std::uint64_t version = Seen::version_of(value);
-      for (const Tensors& other : others)
-        if (other[i]->value->device == value.device)
-          other[i]->assign(other[i]->tensor, own[i]->value);
-        else
-          jit::copy(*other[i]->value, value);
+      for (std::size_t k = 0; k < others.size(); ++k) {
+        const ModuleTensor& other = *others[k][i];
+        TensorRef& copy = copies[{&value, k}];
+        if (!copy) copy = value.device == other.value->device ? own[i]->value : replica_of(value, other.value->device);
+        other.assign(other.tensor, copy);
+      }
       seen[i] = {own[i]->value, version};
     }
   }
@@ -130,13 +142,20 @@ std::shared_lock<std::shared_mutex> Replicas::follow(
 void add_parameters(std::vector<RankOperand>& operands, const std::vector<ModuleNode>& nets) {
   std::vector<Tensors> of_ranks;
   for (const ModuleNode& net : nets) of_ranks.push_back(state_tensors(net));
+  std::unordered_set<const TensorImpl*> seen;  // layers may share parameters
   for (std::size_t i = 0; i < of_ranks[0].size(); ++i) {
     const ModuleTensor& own = *of_ranks[0][i];
     if (own.role != TensorRole::Parameter || category(own.value->dtype) < Category::Float) continue;
+    if (!seen.insert(own.value.get()).second) continue;
     RankOperand operand{jit::lazy(*own.value), false, {}};
     for (const Tensors& tensors : of_ranks) operand.parts.push_back(tensors[i]->value);
     operands.push_back(std::move(operand));
   }
+}
+
+void raise_faults(const Mesh& mesh) {
+  for (int i = 1; i < mesh.size(); ++i)
+    if (mesh.device(i).is_cuda()) runtime::gpu(mesh.device(i).index()).raise_fault();
 }
 
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh) {

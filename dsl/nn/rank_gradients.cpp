@@ -1,9 +1,11 @@
 // Results that several devices computed from their parts of the operands, with gradients of every order.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
 #include <sinter/dsl/history.hpp>
+#include <sinter/dsl/join.hpp>
 #include <sinter/dsl/view.hpp>
 #include <sinter/jit/evaluate.hpp>
 #include <sinter/jit/grad.hpp>
@@ -41,25 +43,40 @@ TensorRef copy_of(const TensorImpl& x, Device device) {
 }
 
 TensorRef joined(const Arrays& parts, Device home) {
-  Shape shape = parts[0]->shape;
-  if (shape.empty()) shape.push_back(1);
-  shape[0] = 0;
-  for (const TensorRef& part : parts) shape[0] += part->shape.empty() ? 1 : part->shape[0];
-  TensorRef whole = runtime::empty(shape, parts[0]->dtype, home);
+  std::vector<Shape> shapes;
+  for (const TensorRef& part : parts) shapes.push_back(part->shape.empty() ? Shape(1) : part->shape);
+  TensorRef whole = runtime::empty(layout_of_cat(shapes, 0).shape, parts[0]->dtype, home);
   std::int64_t row = 0;
   for (const TensorRef& part : parts) jit::copy(*place_of(*whole, row, part->shape), *part);
   return whole;
 }
 
-TensorRef summed(const Arrays& parts, Device home) {
+jit::LazyRef sum_of(const Arrays& parts, Device home) {
   jit::LazyRef sum;
   for (const TensorRef& part : parts) {
     const jit::LazyRef here = jit::lazy(*jit::to(*part, part->dtype, home));
     sum = sum ? jit::lazy(Op::add, std::array{sum, here}) : here;
   }
-  TensorRef result;
-  jit::evaluate({&sum, 1}, &result);
-  return result;
+  return sum;
+}
+
+/// The whole of each result; null where there are no parts. Sums are evaluated together.
+Arrays wholes_of(const std::vector<Arrays>& results, const std::vector<Layout>& layouts) {
+  Arrays wholes(results.size());
+  std::vector<jit::LazyRef> sums;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    if (results[k].empty()) continue;
+    if (layouts[k].by_rows)
+      wholes[k] = joined(results[k], layouts[k].home);
+    else
+      sums.push_back(sum_of(results[k], layouts[k].home));
+  }
+  Arrays found(sums.size());
+  if (!sums.empty()) jit::evaluate(sums, found.data());
+  auto next = found.begin();
+  for (std::size_t k = 0; k < results.size(); ++k)
+    if (!results[k].empty() && !layouts[k].by_rows) wholes[k] = std::move(*next++);
+  return wholes;
 }
 
 /// What each rank has of the whole: copies, because gradients tell arrays apart by their memory.
@@ -79,9 +96,10 @@ class Call : public std::enable_shared_from_this<Call> {
   /// Results of each rank's values, which are evaluated together; null where no rank has one. `values` by result.
   std::vector<jit::LazyRef> combined(std::vector<Values> values, const std::vector<Layout>& layouts) const {
     const std::vector<Arrays> arrays = evaluated(values);
-    std::vector<jit::LazyRef> results;
+    const Arrays wholes = wholes_of(arrays, layouts);
+    std::vector<jit::LazyRef> results(values.size());
     for (std::size_t k = 0; k < values.size(); ++k)
-      results.push_back(values[k].empty() ? jit::LazyRef() : combined(std::move(values[k]), arrays[k], layouts[k]));
+      if (wholes[k]) results[k] = leaf(wholes[k], std::move(values[k]), arrays[k], layouts[k]);
     return results;
   }
 
@@ -104,8 +122,7 @@ class Call : public std::enable_shared_from_this<Call> {
     return arrays;
   }
 
-  jit::LazyRef combined(Values values, const Arrays& arrays, Layout layout) const {
-    const TensorRef whole = layout.by_rows ? joined(arrays, layout.home) : summed(arrays, layout.home);
+  jit::LazyRef leaf(const TensorRef& whole, Values values, const Arrays& arrays, Layout layout) const {
     std::vector<jit::LazyRef> inputs;
     for (const RankOperand& o : operands_) inputs.push_back(o.whole);
     std::vector<Part> parts;
@@ -155,8 +172,10 @@ class Call : public std::enable_shared_from_this<Call> {
 
 }  // namespace
 
-jit::LazyRef join_ranks(std::vector<RankOperand> operands, std::vector<jit::LazyRef> values, Device home) {
-  return std::make_shared<const Call>(std::move(operands))->combined({std::move(values)}, {{true, home}})[0];
+std::vector<jit::LazyRef> join_ranks(std::vector<RankOperand> operands, std::vector<std::vector<jit::LazyRef>> values,
+                                     Device home, bool by_rows) {
+  const std::vector<Layout> layouts(values.size(), {by_rows, home});
+  return std::make_shared<const Call>(std::move(operands))->combined(std::move(values), layouts);
 }
 
 }  // namespace sinter::inline v1::detail

@@ -122,8 +122,8 @@ void launch(const ScanJob& job, Entry entry, std::int64_t blocks, const TensorIm
 bool has_vectors(const ScanJob& job) noexcept {
   const auto width = static_cast<std::uint64_t>(vector_width(job.x.dtype)), bytes = width * size_of(job.x.dtype);
   const std::uint64_t addresses = address(job.x) | address(job.to);
-  return job.lines.inner == 1 && static_cast<std::uint64_t>(job.lines.length) % width == 0 && addresses % bytes == 0 &&
-         (!job.indices || address(*job.indices) % (width * size_of(DType::Int64)) == 0);
+  return width > 1 && job.lines.inner == 1 && static_cast<std::uint64_t>(job.lines.length) % width == 0 &&
+         addresses % bytes == 0 && (!job.indices || address(*job.indices) % (width * size_of(DType::Int64)) == 0);
 }
 
 void run(const ScanJob& job) {

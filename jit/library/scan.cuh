@@ -137,8 +137,8 @@ static __device__ __forceinline__ void store_items(T* to, long long step, int co
   }
 }
 
-// The whole block: from `first` to `end`, after `before` where there is something. What is computed past the end is not
-// used: elements only follow from those before them.
+// The whole block: from `first` to `end`, after `before` where there is something. Elements past the end count as 0, and
+// nothing before the end depends on them; the total that is returned does, so that of a line's last chunk is not read.
 template <class Op, class Load, class Store>
 static __device__ __forceinline__ typename Op::State scan_range(long long first, long long end,
                                                                 typename Op::State before, bool started, Load load,

@@ -84,6 +84,8 @@ Value Builder::ramp(Value first, Value step, int width) {
 
 Value Builder::first_of_run(Value vector) {
   const Instruction i = out_[vector];  // a copy: what follows appends
+  const bool is_wide = i.type.kind == Kind::Int64 || (i.type.kind == Kind::Element && i.type.dtype == DType::Int64);
+  if (!is_wide) return none;  // others may wrap within the vector
   if (i.code == Opcode::Ramp) return is_integer(i.operands[1], 1) ? i.operands[0] : none;
   const bool is_sum = i.code == Opcode::Add || (i.code == Opcode::Elementwise && i.op == Op::add);
   if (!is_sum && i.code != Opcode::Convert) return none;

@@ -9,8 +9,9 @@ namespace sinter::inline v1::jit {
 namespace {
 
 constexpr int vector_bytes = 16;
-/// The vectors that a thread may load of an input from which only positions are computed: most are one for each row.
-constexpr std::size_t vectors_of_positions = 4;
+/// The vectors that a thread may load of an input from which only positions are computed. Usually a row shares one
+/// position, so this costs little.
+constexpr std::size_t vectors_of_positions = 2;
 /// Registers (of 255) that operands and live values may take before a thread handles fewer elements at once.
 constexpr int register_budget = 128;
 /// Compile time, in milliseconds or so, past which a thread handles fewer elements at once: such a kernel is bound by
@@ -44,7 +45,8 @@ int vector_width_for(const KernelTraits& traits, const Kernel& kernel) {
   for (std::size_t k = 0; k < traits.operands.size(); ++k) {
     const KernelTraits::Access& o = traits.operands[k];
     if (o.array || o.per_row) continue;
-    const bool position = k >= kernel.outputs.size() && !is_value[k - kernel.outputs.size()];
+    // The row cache aligns inputs to 16 bytes.
+    const bool position = !kernel.rows && k >= kernel.outputs.size() && !is_value[k - kernel.outputs.size()];
     if (o.memory) widest = std::max(widest, size_of(o.dtype) / (position ? vectors_of_positions : 1));
     registers += size_of(o.dtype) > 4 ? 2 : 1;
   }

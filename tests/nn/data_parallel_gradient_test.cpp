@@ -110,6 +110,86 @@ TEST(DataParallelGradient, OfSeveralResults) {
   }
 }
 
+struct SharedLayers : nn::Module<SharedLayers> {
+  nn::Linear a{3, 3}, b = a;
+  nn::Members members() { return nn::members("a", a, "b", b); }
+  template <class X>
+  auto operator()(const X& x) const {
+    return b(sn::tanh(a(x)));
+  }
+};
+
+TEST(DataParallelGradient, OfSharedParametersCountsOnce) {
+  for (const sn::Mesh& mesh : training_meshes()) {
+    SharedLayers net;
+    nn::DataParallel parallel(net, mesh);
+    const sn::Tensor<float> x = numbers({6, 3});
+    expect_alike(sn::grad(parallel(x).square().sum(), parallel.parameters()),
+                 sn::grad(net(x).square().sum(), net.parameters()), to_string(mesh));
+  }
+}
+
+TEST(DataParallelGradient, OfPositionsThatAreExpressions) {
+  for (const sn::Mesh& mesh : training_meshes()) {
+    nn::Embedding net(5, 3);
+    nn::DataParallel parallel(net, mesh);
+    const sn::Tensor<std::int64_t> ids = sn::tensor<std::int64_t>({0, 4, 4, 1, 2, 0, 3});
+    const sn::Lazy<sn::AnyType> any = sn::Lazy(sn::AnyTensor(ids)) + 0;
+    expect_alike(sn::grad(sn::cast<float>(parallel(any)).square().sum(), parallel.parameters()),
+                 sn::grad(net(ids).square().sum(), net.parameters()), to_string(mesh));
+  }
+}
+
+struct Reduced : nn::Module<Reduced> {
+  nn::Linear fc{3, 2};
+  nn::Members members() { return nn::members("fc", fc); }
+  template <class X>
+  auto operator()(const X& x) const {
+    return fc(x).sum();
+  }
+};
+struct Outer : nn::Module<Outer> {
+  nn::Linear fc{3, 2};
+  nn::Members members() { return nn::members("fc", fc); }
+  template <class X>
+  auto operator()(const X& x) const {
+    return sn::matmul(fc(x), sn::Tensor<float>(fc(x)).t());
+  }
+};
+
+TEST(DataParallelGradient, EarlierResultsStayDifferentiable) {
+  const sn::Mesh mesh({sn::Device(0), sn::Device(1)});
+  nn::Linear net(4, 2);
+  nn::DataParallel parallel(net, mesh);
+  (void)parallel.net().weight.data();  // writes through the pointer are not seen: each call copies it
+  const sn::Tensor<float> x = numbers({6, 4}), y = numbers({5, 4}, {}, 2);
+  const auto got = sn::grad(parallel(x).square().sum() + parallel(y).exp().sum(), parallel.parameters());
+  expect_alike(got, sn::grad(net(x).square().sum() + net(y).exp().sum(), net.parameters()), "two calls");
+  const auto loss = parallel(x).square().sum();
+  auto copy = parallel;
+  (void)copy(x);
+  parallel.net().weight = sn::Tensor<float>(parallel.net().weight + 1);  // another array
+  (void)parallel(x);
+  EXPECT_NO_THROW((void)sn::grad(loss, parallel.net().bias));
+}
+
+TEST(DataParallelGradient, FaultsOfEveryRankAreReported) {
+  const sn::Mesh mesh({sn::Device(0), sn::Device(1)});
+  nn::DataParallel parallel(nn::Embedding(5, 3), mesh);
+  const sn::Tensor<std::int64_t> ids = sn::tensor<std::int64_t>({0, 1, 2, 9});  // 9 is the second rank's
+  EXPECT_THROW(for (int call = 0; call < 3; ++call)(void) sn::Tensor<float>(parallel(ids).sum()).item(),
+               sn::IndexError);
+}
+
+TEST(DataParallelGradient, KeepsShapesOrRefusesThem) {
+  const sn::Tensor<float> x = numbers({3, 3});
+  const nn::DataParallel one(Reduced(), sn::Mesh({sn::Device(1)}));
+  EXPECT_EQ(sn::Tensor<float>(one(x)).shape(), sn::Shape());
+  EXPECT_EQ(sn::Tensor<float>(one(sn::Lazy(x) * 2)).shape(), sn::Shape());
+  const nn::DataParallel outer(Outer(), sn::Mesh({sn::Device(0), sn::Device(1)}));
+  EXPECT_NE(message_of<sn::ShapeError>([&] { (void)outer(x); }).find("sizes of tensors must match"), std::string::npos);
+}
+
 template <class Optimizer, class Options>
 void expect_the_same_training(const Options& options) {
   for (const sn::Mesh& mesh : training_meshes()) {

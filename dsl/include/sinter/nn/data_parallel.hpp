@@ -38,6 +38,9 @@ class Replicas {
   std::unique_ptr<State> state_;
 };
 
+/// Throws what kernels of earlier calls found in their data on devices other than the first, for which nothing else
+/// waits.
+void raise_faults(const Mesh& mesh);
 /// Throws DeviceError for a mesh shared by processes.
 void check_replicated_mesh(const ModuleNode& net, const Mesh& mesh);
 /// Throw ShapeError: for a batch without a dim 0, and for a batch with a different number of rows.
@@ -54,9 +57,11 @@ struct RankOperand {
 /// Appends the parameters that have gradients; `parts` are those of each rank's net, in the same order.
 void add_parameters(std::vector<RankOperand>& operands, const std::vector<ModuleNode>& nets);
 
-/// The rows of the ranks' values, which are evaluated, on one device, as a leaf through which gradients flow to the
-/// operands. A 0-d value counts as a row. Throws what evaluate() throws.
-jit::LazyRef join_ranks(std::vector<RankOperand> operands, std::vector<jit::LazyRef> values, Device home);
+/// Results of the ranks' values, which are evaluated, on one device, as leaves through which gradients flow to the
+/// operands: the ranks' rows, where a 0-d value counts as one, or their sum. `values` by result, then by rank. Throws
+/// what evaluate() throws; ShapeError as cat.
+std::vector<jit::LazyRef> join_ranks(std::vector<RankOperand> operands, std::vector<std::vector<jit::LazyRef>> values,
+                                     Device home, bool by_rows);
 
 /// A batch in memory, and where gradients flow if it is an expression; anything else unchanged.
 template <class B>
@@ -67,7 +72,8 @@ auto batch_of(const B& x, jit::LazyRef& history) {
     return Tensor<deduced_element<B>, device_of<B>>(evaluated_source(x));
   } else {
     const auto evaluated = in_memory(x);
-    if (!evaluated.array->device.is_mesh()) history = evaluated.leaf.node();
+    if (!evaluated.array->device.is_mesh() && category(evaluated.array->dtype) >= Category::Float)
+      history = evaluated.leaf.node();
     return Tensor<deduced_element<B>, device_of<B>>(evaluated.array);
   }
 }
@@ -86,32 +92,63 @@ auto result_of(const std::tuple<E...>& several) {
   return std::apply([](const E&... e) { return std::tuple(result_of(e)...); }, several);
 }
 
-/// The rows of all parts on one device; a 0-d tensor counts as a row.
-template <class T>
-Tensor<T> joined(std::vector<Tensor<T>> parts, Device device, const std::vector<RankOperand>&) {
-  for (Tensor<T>& part : parts) {
-    part = part.to(device);
-    if (part.shape().empty()) part = part.unsqueeze(0);
+/// The results of all ranks on one device: rows one after another, where a 0-d tensor counts as a row. Those that are
+/// Lazy are evaluated together.
+class RankResults {
+ public:
+  explicit RankResults(const Mesh& mesh) : by_rows_(mesh.size() > 1), home_(mesh.device(0)) {}
+
+  /// Notes a rank's result, or those in a tuple; all ranks' in the same order.
+  template <class T>
+  void add(const Lazy<T>& result) {
+    if (lazy_.size() == next_) lazy_.emplace_back();
+    lazy_[next_++].push_back(result.node());
   }
-  return parts.size() == 1 ? parts[0] : Tensor<T>(cat(parts, 0));
-}
-template <class T>
-Lazy<T> joined(const std::vector<Lazy<T>>& parts, Device device, const std::vector<RankOperand>& operands) {
-  std::vector<jit::LazyRef> values;
-  for (const Lazy<T>& part : parts) values.push_back(part.node());
-  return Lazy<T>(join_ranks(operands, std::move(values), device));
-}
-template <class... R>
-auto joined(const std::vector<std::tuple<R...>>& parts, Device device, const std::vector<RankOperand>& operands) {
-  const auto at = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
-    std::vector<std::tuple_element_t<I, std::tuple<R...>>> own;
-    for (const std::tuple<R...>& part : parts) own.push_back(std::get<I>(part));
-    return joined(std::move(own), device, operands);
-  };
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::tuple(at(std::integral_constant<std::size_t, I>())...);
-  }(std::index_sequence_for<R...>());
-}
+  template <class T>
+  void add(const Tensor<T>&) {}
+  template <class... R>
+  void add(const std::tuple<R...>& several) {
+    std::apply([&](const R&... r) { (add(r), ...); }, several);
+  }
+  void next_rank() noexcept { next_ = 0; }
+
+  bool has_lazy() const noexcept { return !lazy_.empty(); }
+  void join(std::vector<RankOperand> operands) {
+    joined_ = join_ranks(std::move(operands), std::move(lazy_), home_, by_rows_);
+    next_ = 0;
+  }
+
+  template <class T>
+  Lazy<T> whole(const std::vector<Lazy<T>>&) {
+    return Lazy<T>(joined_[next_++]);
+  }
+  template <class T>
+  Tensor<T> whole(std::vector<Tensor<T>> parts) {
+    for (Tensor<T>& part : parts) {
+      part = part.to(home_);
+      if (part.shape().empty() && by_rows_) part = part.unsqueeze(0);
+    }
+    return parts.size() == 1 ? parts[0] : Tensor<T>(cat(parts, 0));
+  }
+  template <class... R>
+  std::tuple<R...> whole(const std::vector<std::tuple<R...>>& parts) {
+    const auto at = [&]<std::size_t I>(std::integral_constant<std::size_t, I>) {
+      std::vector<std::tuple_element_t<I, std::tuple<R...>>> own;
+      for (const std::tuple<R...>& part : parts) own.push_back(std::get<I>(part));
+      return whole(std::move(own));
+    };
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<R...>{at(std::integral_constant<std::size_t, I>())...};  // in order
+    }(std::index_sequence_for<R...>());
+  }
+
+ private:
+  bool by_rows_;  // a mesh of one device has the net's own results
+  Device home_;
+  std::vector<std::vector<jit::LazyRef>> lazy_;  // by result, then by rank
+  std::vector<jit::LazyRef> joined_;
+  std::size_t next_ = 0;
+};
 
 template <class M>
 inline constexpr bool is_on_any_device = true;
@@ -127,11 +164,12 @@ namespace nn {
 /// A net that is called with a batch of any size. Dim 0 is sharded over the mesh in shards of ceil(rows / devices),
 /// each device calls its copy of the net with its shard, and the results are concatenated on the mesh's first device;
 /// GPUs compute at the same time. With fewer rows than devices, some devices are idle; with one device, the net is
-/// called directly. Gradients of the results flow to the parameters of module() and to batches that are expressions:
-/// each device computes its part's, and they are added up on the first device. The copies stay on their devices and
-/// follow writes to the parameters of module(), the first copy; these are this module's own parameters, named
-/// "module.". Names in saved files may omit that prefix. Several threads may call it at once if they may call the net;
-/// a write to the parameters in the meantime is seen by some or all devices.
+/// called directly, and its result is as it returns it. Gradients of the results flow to the parameters of net(),
+/// and to batches that are expressions on one device: each device computes its part's, and they are added up on the
+/// first device. The copies stay on their devices and follow writes to the parameters of net(), the first copy;
+/// these are this module's own parameters, named "module.". Names in saved files may omit that prefix. Several threads
+/// may call it at once if they may call the net; a write to the parameters in the meantime is seen by some or all
+/// devices.
 template <module Net>
 class DataParallel : public Module<DataParallel<Net>> {
   static_assert(detail::is_on_any_device<Net>,
@@ -194,6 +232,7 @@ class DataParallel : public Module<DataParallel<Net>> {
   auto called(const std::array<jit::LazyRef, sizeof...(K)>& histories, std::index_sequence<K...>,
               const B&... batches) const {
     const std::int64_t rows = rows_of(batches...);
+    detail::raise_faults(mesh_);
     const auto lock = follow();
     const auto all = std::tuple(on_mesh(batches)...);
     const auto at = [&](int rank) {
@@ -212,8 +251,13 @@ class DataParallel : public Module<DataParallel<Net>> {
       (add_part(operands[K], histories[K], std::get<K>(parts)), ...);
     }
     std::erase_if(operands, [](const detail::RankOperand& o) { return !o.whole; });
-    detail::add_parameters(operands, described(results.size()));
-    return detail::joined(std::move(results), mesh_.device(0), operands);
+    detail::RankResults whole(mesh_);
+    for (const auto& result : results) whole.add(result), whole.next_rank();
+    if (whole.has_lazy()) {
+      detail::add_parameters(operands, described(results.size()));
+      whole.join(std::move(operands));
+    }
+    return whole.whole(results);
   }
   template <class B>
   static void add_part(detail::RankOperand& operand, const jit::LazyRef& history, const B& part) {
