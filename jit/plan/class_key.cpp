@@ -11,7 +11,7 @@ namespace {
 constexpr int vector_bytes = 16;
 /// The vectors that a thread may load of an input from which only positions are computed. Usually a row shares one
 /// position, so this costs little.
-constexpr std::size_t vectors_of_positions = 2;
+constexpr std::size_t vectors_of_positions = 4;
 /// Registers (of 255) that operands and live values may take before a thread handles fewer elements at once.
 constexpr int register_budget = 128;
 /// Compile time, in milliseconds or so, past which a thread handles fewer elements at once: such a kernel is bound by

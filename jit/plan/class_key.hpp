@@ -141,7 +141,7 @@ struct KernelTraits {
   std::vector<Access> operands;  // outputs, then inputs
   int outputs;
   Faults faults;
-  int vector_width;  // 16 bytes of the widest operand, 32 of positions; fewer where registers would not suffice
+  int vector_width;  // 16 bytes of the widest operand, 64 of positions; fewer where registers would not suffice
   std::optional<RowTraits> rows;  // of a kernel that reduces
 };
 
