@@ -50,7 +50,7 @@ TEST(SafetensorsFormat, HeadersThatSayNothingUsable) {
     const char* json;
     const char* expected;
   } cases[] = {
-      {"", "malformed at byte 8: syntax error"},
+      {"", "malformed at byte 8: "},
       {"[]", "expected an object, found a list"},
       {"7", "expected an object, found a number"},
       {"{", "malformed at byte 9: syntax error"},

@@ -1,5 +1,5 @@
 // expect: emplate
-// lines: g++ 13 clang 13
+// lines: g++ 15 clang 13
 #include <sinter/sinter.hpp>
 
 namespace sn = sinter;
