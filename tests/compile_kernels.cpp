@@ -48,12 +48,20 @@ bool is_vector(const std::string& text, std::size_t at) {
   return text.compare(text.find('>', at) - 3, 3, ", 1") != 0;
 }
 
+/// Whether the vector whose type begins at `at` is one of an output, by its number. NVRTC stores the elements of
+/// others, at computed offsets, one by one in some kernels.
+bool is_of_output(const std::string& text, std::size_t at) {
+  at = text.find('>', at);
+  return text.compare(at, 5, ">*>(y") == 0 && text.compare(text.find(')', at), 2, ")[") == 0;
+}
+
 /// Whether the PTX loads (or stores) vectors where the text does. Vectors of bytes may be plain words.
 bool keeps_vectors(const std::string& text, const std::string& cast, const std::string& ptx,
                    const std::string& instruction) {
+  const bool loads = instruction.starts_with("ld");
   bool asks = false;
   for (std::size_t at = text.find(cast); at != std::string::npos; at = text.find(cast, at + 1))
-    asks |= is_vector(text, at + cast.size());
+    asks |= is_vector(text, at + cast.size()) && (loads || is_of_output(text, at + cast.size()));
   if (!asks || ptx.find(instruction) == std::string::npos) return true;  // maximum(sign(x), 1) needs no x
   std::istringstream lines(ptx);
   for (std::string line; std::getline(lines, line);)
@@ -74,10 +82,8 @@ bool reads_only_a_shape(const std::string& text) {
   return false;
 }
 bool keeps_vectors(const std::string& text, const std::string& ptx) {
-  return (reads_only_a_shape(text) || keeps_vectors(text, "reinterpret_cast<const sinter::Vec<", ptx, "ld.global")) &&
-         keeps_vectors(text, "reinterpret_cast<sinter::Vec<", ptx, "st.global") &&
-         keeps_vectors(text, "sinter::cached<sinter::Vec<", ptx, "ld.shared") &&
-         keeps_vectors(text, "sinter::cached<sinter::Vec<", ptx, "st.shared");
+  return (reads_only_a_shape(text) || keeps_vectors(text, "reinterpret_cast<const Vec<", ptx, "ld.global")) &&
+         keeps_vectors(text, "reinterpret_cast<Vec<", ptx, "st.global");
 }
 
 /// The hash of what decides about a kernel.
