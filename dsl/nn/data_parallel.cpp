@@ -48,12 +48,6 @@ bool are_alike(const ModuleTensor* a, const ModuleTensor* b) {
                   own.size(), other.size()));
 }
 
-TensorRef replica_of(const TensorImpl& x, Device device) {
-  TensorRef copy = runtime::empty(x.shape, x.dtype, device);
-  jit::copy(*copy, x);
-  return copy;
-}
-
 void follow_training(const ModuleNode& leader, const ModuleNode& follower) {
   if (leader.training && follower.training && *follower.training != *leader.training)
     *follower.training = *leader.training;
@@ -110,7 +104,8 @@ struct Replicas::State {
       for (std::size_t k = 0; k < others.size(); ++k) {
         const ModuleTensor& other = *others[k][i];
         TensorRef& copy = copies[{&value, k}];
-        if (!copy) copy = value.device == other.value->device ? own[i]->value : replica_of(value, other.value->device);
+        const Device device = other.value->device;
+        if (!copy) copy = value.device == device ? own[i]->value : jit::to(value, value.dtype, device);
         other.assign(other.tensor, copy);
       }
       seen[i] = {own[i]->value, version};
