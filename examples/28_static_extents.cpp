@@ -24,7 +24,7 @@ int main() {
 
   sn::Tensor probabilities = classify(images, w1, w2);  // Extents<dyn, 10>, deduced
   static_assert(std::is_same_v<sn::extents_of<decltype(probabilities)>, Extents<dyn, 10>>);
-  std::cout << probabilities.sum(1) << " " << probabilities.shape() << "\n";
+  std::cout << probabilities.argmax(1) << " " << probabilities.shape() << "\n";
   try {
     images = sn::ones<float>({3, 783}) * 2;
   } catch (const sn::ShapeError& error) {

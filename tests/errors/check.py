@@ -61,6 +61,22 @@ def precompile(command, kind, cases, folder):
     return [*command, "-fsyntax-only", "-include", prefix]
 
 
+def lines_of(output, kind):
+    """How many lines of a message count."""
+    count, quotes = 0, False
+    for line in output.splitlines():
+        # Where users see a line with the place of their #include, g++ names the prefix in it, clang in one line more.
+        if kind == "clang" and "/prefix.hpp:" in line:
+            continue
+        # Newer versions of g++ quote the source under each "required from" too.
+        is_quote = bool(re.match(r" +\d* \| ", line))
+        if kind == "g++" and quotes and is_quote:
+            continue
+        quotes = bool(re.search(r":\d+:   +required (from|by)", line))
+        count += 1
+    return count
+
+
 def refusal_problems(command, precompiled, kind, case):
     expected, limits, options = header(case)
     if not expected:
@@ -74,8 +90,7 @@ def refusal_problems(command, precompiled, kind, case):
         for text in expected:
             if text not in output:
                 yield f"the message does not say `{text}`:\n{output}"
-        # Where users see a line with the place of their #include, g++ names the prefix in it, clang in one line more.
-        count = sum(kind == "g++" or "/prefix.hpp:" not in line for line in output.splitlines())
+        count = lines_of(output, kind)
         if count > limits[kind]:
             yield f"the message has {count} lines, and {limits[kind]} at most are allowed:\n{output}"
 

@@ -61,7 +61,7 @@ def results(x: sn.Tensor, e: sn.Expression) -> float:
     several: tuple[sn.Tensor, ...] = sn.evaluate(e, e.sum(), x)
     a: np.ndarray[Any, Any] = several[1].numpy()
     b: np.ndarray[Any, Any] = np.asarray(one)
-    total = float(e.sum()) + int(x[0, 0]) + complex(x[0, 0]).real + a.item() + b.sum() + np.from_dlpack(x).sum() + one.sum().item()
+    total = float(e.sum()) + int(x[0, 0]) + complex(x[0, 0]).real + float(a.item()) + b.sum() + np.from_dlpack(x).sum() + one.sum().item()
     texts: list[str] = [r.explain(), e.cuda_source(), e.to_dot(), str(e.tolist()), sn.__version__]
     return float(total) if texts and bool((e > 0).any()) else sn.jit_stats()["launches"]
 
