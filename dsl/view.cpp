@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/error.hpp>
 #include "checked_axis.hpp"
 
@@ -342,22 +341,6 @@ std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis) {
   return parts;
 }
 
-bool has_copies(std::span<TensorImpl* const> leaves, std::span<const TensorRef> views) noexcept {
-  for (std::size_t i = 0; i < leaves.size(); ++i)
-    if (views[i]->buffer != leaves[i]->buffer) return true;
-  return false;
-}
-
-bool has_reshaping(const jit::Recorded& e) noexcept {
-  return std::ranges::any_of(e.graph.nodes(), [](const jit::Node& n) { return changes_shape(n.op); });
-}
-
-std::vector<TensorImpl*> elementwise_leaves(const jit::Recorded& e) {
-  std::vector<TensorImpl*> leaves;
-  for (const std::uint32_t number : e.elementwise()) leaves.push_back(e.leaves[number]);
-  return leaves;
-}
-
 namespace {
 
 /// The same memory as elements of another dtype: `scale` new elements for each old one.
@@ -417,15 +400,6 @@ TensorRef view_as_complex(const TensorImpl& x) {
                     "other strides are even and the address is that of a complex number; copy it with .clone() first",
                     describe(x), to_string(x.strides)));
   return reinterpreted(x, complex_of(x.dtype), shape, strides, 0);
-}
-
-std::vector<TensorRef> broadcast_leaves(std::span<TensorImpl* const> leaves, const Shape& shape) {
-  std::vector<TensorRef> views;
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const std::size_t twin = static_cast<std::size_t>(std::ranges::find(leaves.first(i), leaves[i]) - leaves.begin());
-    views.push_back(twin < i ? views[twin] : expand(*leaves[i], shape));
-  }
-  return views;
 }
 
 }  // namespace sinter::inline v1::detail

@@ -125,6 +125,12 @@ Operand Graph::node(Op op, DType dtype, std::span<const Operand> operands, std::
   return {static_cast<NodeId>(nodes_.size() - 1)};
 }
 
+void Graph::output(Operand a) { outputs_.push_back(a); }
+
+bool operator==(const Graph& a, const Graph& b) noexcept {
+  return a.nodes_ == b.nodes_ && a.operands_ == b.operands_ && a.outputs_ == b.outputs_;
+}
+
 void Graph::reserve(std::size_t nodes, std::size_t operands) {
   nodes_.reserve(nodes);
   operands_.reserve(operands);

@@ -137,8 +137,8 @@ class Explanation {
     line("communication: {} from each of {} ranks", in_bytes(bytes), report_.ranks);
     for (const Collective& c : report_.collectives)
       line("        {} of {} for {}: {}", collective_name(c),
-           counted(static_cast<std::size_t>(c.elements), fmt::format("{} element", name(c.dtype))), name(c.op),
-           in_bytes(bytes_of(c)));
+           counted(static_cast<std::size_t>(c.elements), fmt::format("{} element", name(c.dtype))),
+           c.values == 1 ? std::string(name(c.op)) : fmt::format("{} sums", c.values), in_bytes(bytes_of(c)));
   }
 
   /// Values that would be computed once if stored in a Tensor.

@@ -9,6 +9,7 @@
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../infer/shapes.hpp"
+#include "buckets.hpp"
 #include "run_ranks.hpp"
 
 namespace sinter::inline v1::jit {
@@ -99,11 +100,6 @@ class CutCombiner {
         elements_(reduced_shape(operand, ReduceAxes::of(n.attribute)).numel()),
         subject_(subject_of(n, operand, axis, expression)) {}
 
-  TensorRef sum(RankParts parts, const Shape& shape) const {
-    if (mesh_.size() > 1) mesh_.communicator().all_reduce(parts, runtime::ReduceOp::Sum);
-    return with_shape(*runtime::replicated_from_copies(std::move(parts), mesh_), shape);
-  }
-
   /// Applies the reduction itself to the partial results of all ranks that have rows.
   TensorRef by_reduction(const RankParts& parts) const {
     const TensorRef gathered = gather(parts, node_.op == Op::prod ? accumulates_in(node_.dtype) : node_.dtype);
@@ -178,82 +174,153 @@ class CutCombiner {
   const runtime::Subject subject_;
 };
 
-TensorRef join(const CutCall& c, const Cut& cut, std::span<RankParts> parts) {
-  const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
-  const Shape& shape = c.shapes[static_cast<std::size_t>(cut.node)];
-  if (cut.kind == Cut::Kind::Value) return runtime::replicated_from_copies(std::move(parts[0]), c.mesh);
-  const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
-  if (n.op == Op::count) return runtime::iota_tensor(operand, c.mesh);
-  const CutCombiner combiner(n, operand, cut.axis, c.mesh, c.expression);
-  if (adds(n.op)) return combiner.sum(std::move(parts[0]), shape);
-  return with_shape(traits_of(n.op).gives_position
-                        ? *combiner.smallest_position(parts[0], parts[1], c.graph[c.graph.operands(n)[0]].dtype)
-                        : *combiner.by_reduction(parts[0]),
-                    shape);
-}
-
-}  // namespace
-
-namespace {
-
-/// The partial results of all cuts, in order; ranks from `ranks` on are skipped.
-RankResults run_partial_reductions(const CutCall& c, std::span<const Cut> cuts, int ranks) {
-  Graph graph = parts_graph(c.graph, cuts);
-  if (graph.outputs().empty()) return {};
-  const Placements placed = place(graph, shapes_of(graph, shapes_of_leaves(c.call.leaves)), c.call.leaves);
-  const std::vector<Result> results(graph.outputs().size());
-  return run_ranks(*compiled_graph_for(std::move(graph), c.eager, false), c.call, c.mesh, placed.leaves, results,
-                   ranks);
+const Node& node_of(const CutCall& c, const Cut& cut) { return c.graph.nodes()[static_cast<std::size_t>(cut.node)]; }
+const Shape& shape_of(const CutCall& c, NodeId node) { return c.shapes[static_cast<std::size_t>(node)]; }
+bool is_sum(const CutCall& c, const Cut& cut) { return cut.kind != Cut::Kind::Value && adds(node_of(c, cut).op); }
+bool is_count(const CutCall& c, const Cut& cut) {
+  return cut.kind == Cut::Kind::Reduction && node_of(c, cut).op == Op::count;
 }
 
 /// How many ranks can compute a part: an empty shard has no largest element.
 int ranks_of(const CutCall& c, const Cut& cut) {
-  const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
-  if (cut.kind != Cut::Kind::Reduction || adds(n.op) || n.op == Op::count) return c.mesh.size();
-  const Shape& operand = c.shapes[static_cast<std::size_t>(c.graph.operands(n)[0].node)];
+  if (cut.kind != Cut::Kind::Reduction || is_sum(c, cut) || is_count(c, cut)) return c.mesh.size();
+  const Shape& operand = shape_of(c, c.graph.operands(node_of(c, cut))[0].node);
   return ranks_with_rows(c.mesh, operand[operand.ndim() - 1 - cut.axis]);
 }
 
-/// The collectives that joining a cut's parts would call.
-void list_collectives(const CutCall& c, const Cut& cut, std::vector<Collective>& list) {
-  const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
-  if (cut.kind == Cut::Kind::Value || n.op == Op::count || c.mesh.size() == 1) return;
-  const auto elements = static_cast<double>(c.shapes[static_cast<std::size_t>(cut.node)].numel());
-  if (adds(n.op)) {
-    list.push_back({Collective::Kind::AllReduce, n.op, accumulates_in(n.dtype), elements, c.mesh.size()});
-    return;
-  }
-  if (traits_of(n.op).gives_position) {
-    const DType extreme = c.graph[c.graph.operands(n)[0]].dtype;
-    list.push_back({Collective::Kind::AllGather, extreme_of(n.op), extreme, elements, c.mesh.size()});
-  }
-  const DType dtype = n.op == Op::prod ? accumulates_in(n.dtype) : n.dtype;
-  list.push_back({Collective::Kind::AllGather, n.op, dtype, elements, c.mesh.size()});
+/// The value of a cut that is no sum.
+TensorRef join(const CutCall& c, const Cut& cut, std::span<RankParts> parts) {
+  if (cut.kind == Cut::Kind::Value) return runtime::replicated_from_copies(std::move(parts[0]), c.mesh);
+  const Node& n = node_of(c, cut);
+  const Operand operand = c.graph.operands(n)[0];
+  const Shape& shape = shape_of(c, operand.node);
+  if (n.op == Op::count) return runtime::iota_tensor(shape, c.mesh);
+  const CutCombiner combiner(n, shape, cut.axis, c.mesh, c.expression);
+  return with_shape(traits_of(n.op).gives_position
+                        ? *combiner.smallest_position(parts[0], parts[1], c.graph[operand].dtype)
+                        : *combiner.by_reduction(parts[0]),
+                    shape_of(c, cut.node));
 }
+
+/// What joining the parts of a cut that is no sum sends.
+void list_gathers(const CutCall& c, const Cut& cut, std::vector<Collective>& list) {
+  if (cut.kind == Cut::Kind::Value || is_count(c, cut)) return;
+  const Node& n = node_of(c, cut);
+  const auto elements = static_cast<double>(shape_of(c, cut.node).numel());
+  const auto gather = [&](Op op, DType dtype) {
+    list.push_back({Collective::Kind::AllGather, op, dtype, elements, c.mesh.size()});
+  };
+  if (traits_of(n.op).gives_position) gather(extreme_of(n.op), c.graph[c.graph.operands(n)[0]].dtype);
+  gather(n.op, n.op == Op::prod ? accumulates_in(n.dtype) : n.dtype);
+}
+
+/// Some cuts, whose partial results the first `ranks` ranks compute in one evaluation.
+class Combination {
+ public:
+  Combination(const CutCall& c, std::span<const Cut> cuts, int ranks)
+      : c_(c), cuts_(cuts), ranks_(ranks), graph_(parts_graph(c.graph, cuts)), results_(graph_.outputs().size()) {
+    for (const Cut& cut : cuts) {
+      first_outputs_.push_back(outputs_);
+      if (is_sum(c, cut)) sums_.push_back({&cut, outputs_});
+      outputs_ += cut.kind == Cut::Kind::Value ? 1 : part_count(node_of(c, cut));
+    }
+  }
+
+  std::vector<CombinedCut> values() {
+    const std::vector<Shape> shapes = shapes_of(graph_, shapes_of_leaves(c_.call.leaves));
+    std::vector<PartialSum> sums;
+    for (const Sum& sum : sums_) {
+      const NodeId node = graph_.outputs()[sum.output].node;
+      sums.push_back({shapes[static_cast<std::size_t>(node)], graph_.nodes()[static_cast<std::size_t>(node)].dtype});
+    }
+    if (c_.call.collectives && c_.mesh.size() > 1) list_collectives(sums);
+    if (!c_.call.runs) {
+      run(shapes);
+      return placeholders();
+    }
+    const BucketArrays buckets(sums, c_.mesh);
+    for (std::size_t i = 0; i < sums_.size(); ++i) results_[sums_[i].output].array = buckets[i];
+    run(shapes);
+    const runtime::Subject subject(subject_of_sums());
+    buckets.all_reduce();
+    return joined();
+  }
+
+ private:
+  struct Sum {
+    const Cut* cut;
+    std::size_t output;
+  };
+
+  void run(std::span<const Shape> shapes) {
+    if (outputs_ == 0) return;
+    const Placements placed = place(graph_, shapes, c_.call.leaves);
+    parts_ = run_ranks(*compiled_graph_for(std::move(graph_), c_.eager, false), c_.call, c_.mesh, placed.leaves,
+                       results_, ranks_);
+  }
+  std::vector<CombinedCut> joined() {
+    std::vector<CombinedCut> values;
+    for (std::size_t i = 0; const Cut& cut : cuts_) {
+      const std::size_t first = first_outputs_[i++];
+      values.push_back({is_sum(c_, cut) ? with_shape(*results_[first].array, shape_of(c_, cut.node))
+                                        : join(c_, cut, std::span(parts_).subspan(first)),
+                        is_count(c_, cut)});
+    }
+    return values;
+  }
+  /// Of the values' shapes and dtypes, where nothing runs.
+  std::vector<CombinedCut> placeholders() const {
+    std::vector<CombinedCut> values;
+    for (const Cut& cut : cuts_) {
+      const Node& n = node_of(c_, cut);
+      values.push_back({is_count(c_, cut)
+                            ? join(c_, cut, {})
+                            : runtime::empty_replicated(shape_of(c_, cut.node), accumulates_in(n.dtype), c_.mesh),
+                        is_count(c_, cut)});
+    }
+    return values;
+  }
+  void list_collectives(std::span<const PartialSum> sums) const {
+    for (const Bucket& b : buckets_of(sums))
+      c_.call.collectives->push_back({.kind = Collective::Kind::AllReduce,
+                                      .op = node_of(c_, *sums_[b.sums[0]].cut).op,
+                                      .dtype = b.dtype,
+                                      .elements = static_cast<double>(b.elements),
+                                      .ranks = c_.mesh.size(),
+                                      .values = static_cast<int>(b.sums.size())});
+    for (const Cut& cut : cuts_)
+      if (!is_sum(c_, cut)) list_gathers(c_, cut, *c_.call.collectives);
+  }
+  std::vector<std::int64_t> subject_of_sums() const {
+    std::vector<std::int64_t> numbers;
+    for (const Sum& sum : sums_) {
+      const Node& n = node_of(c_, *sum.cut);
+      const Shape& operand = shape_of(c_, c_.graph.operands(n)[0].node);
+      const auto of_cut = subject_of(n, operand, sum.cut->axis, c_.expression);
+      numbers.insert(numbers.end(), of_cut.begin(), of_cut.end());
+    }
+    return numbers;
+  }
+
+  const CutCall& c_;
+  const std::span<const Cut> cuts_;
+  const int ranks_;
+  Graph graph_;
+  std::vector<Result> results_;
+  std::size_t outputs_ = 0;
+  std::vector<std::size_t> first_outputs_;  // by cut
+  std::vector<Sum> sums_;
+  RankResults parts_;
+};
 
 }  // namespace
 
 std::vector<CombinedCut> combine_cuts(const CutCall& c, std::span<const Cut> cuts) {
-  const auto by_all = [&](const Cut& cut) { return ranks_of(c, cut) == c.mesh.size(); };
-  const bool together = std::ranges::all_of(cuts, by_all);
-  RankResults parts;
-  if (together) parts = run_partial_reductions(c, cuts, c.mesh.size());
-  std::vector<CombinedCut> joined;
-  for (std::size_t next = 0; const Cut& cut : cuts) {
-    if (c.call.collectives) list_collectives(c, cut, *c.call.collectives);
-    const Node& n = c.graph.nodes()[static_cast<std::size_t>(cut.node)];
-    const bool counts = cut.kind == Cut::Kind::Reduction && n.op == Op::count;
-    const std::size_t count = cut.kind == Cut::Kind::Value ? 1 : part_count(n);
-    RankResults own;
-    if (!together) own = run_partial_reductions(c, {&cut, 1}, ranks_of(c, cut));
-    const std::span of_cut = together ? std::span(parts).subspan(next, count) : std::span(own);
-    joined.push_back({c.call.runs || counts ? join(c, cut, of_cut)
-                                            : runtime::empty_replicated(c.shapes[static_cast<std::size_t>(cut.node)],
-                                                                        accumulates_in(n.dtype), c.mesh),
-                      counts});
-    next += count;
-  }
-  return joined;
+  if (std::ranges::all_of(cuts, [&](const Cut& cut) { return ranks_of(c, cut) == c.mesh.size(); }))
+    return Combination(c, cuts, c.mesh.size()).values();
+  std::vector<CombinedCut> values;
+  for (const Cut& cut : cuts) values.push_back(Combination(c, {&cut, 1}, ranks_of(c, cut)).values()[0]);
+  return values;
 }
 
 }  // namespace sinter::inline v1::jit

@@ -25,7 +25,7 @@ struct CutCall {
 };
 
 /// One result for each cut: each rank computes its partial results of all cuts in one evaluation, then the mesh's
-/// communicator combines them. Sums are all-reduced, those of 16-bit floats in float32; everything else is
+/// communicator combines them. Sums are all-reduced in buckets, those of 16-bit floats in float32; everything else is
 /// all-gathered, and each rank combines the parts in rank order. No communication takes place if `call` does not run.
 std::vector<CombinedCut> combine_cuts(const CutCall& call, std::span<const Cut> cuts);
 

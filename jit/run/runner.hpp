@@ -28,6 +28,7 @@ struct Collective {
   DType dtype;      // of the elements sent
   double elements;  // per rank
   int ranks;
+  int values = 1;  // that it combines
 };
 
 /// The texts of an evaluation's kernels.

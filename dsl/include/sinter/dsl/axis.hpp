@@ -51,7 +51,7 @@ class Axes {
   }
 
   constexpr bool all() const noexcept { return count_ == 0; }
-  constexpr std::span<const std::int64_t> given() const noexcept { return std::span(axes_).first(count_); }
+  constexpr std::span<const std::int64_t> given() const noexcept { return {axes_.data(), count_}; }
 
   bool keeps = false;
 

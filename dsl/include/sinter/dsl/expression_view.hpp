@@ -8,24 +8,10 @@
 
 namespace sinter::inline v1::detail {
 
-/// Applies `view` to each leaf of an expression of this shape, once per distinct leaf.
-template <class F>
-auto views_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape, F view) {
-  const std::vector<TensorRef> broadcast = broadcast_leaves(leaves, shape);
-  std::vector<decltype(view(*broadcast[0]))> views;
-  for (std::size_t i = 0; i < broadcast.size(); ++i) {
-    std::size_t twin = 0;
-    while (broadcast[twin] != broadcast[i]) ++twin;
-    views.push_back(twin < i ? views[twin] : view(*broadcast[i]));
-  }
-  return views;
-}
-
-template <class E, class F>
-auto views_of_leaves(const E& e, F view) {
-  const Shape shape = result_shape(detail::bind(e));
-  return views_of_leaves(elementwise_leaves(e), shape, view);
-}
+/// The views of each leaf of an expression of this shape; of equal leaves, the same ones.
+std::vector<TensorRef> views_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape, MakeView view);
+std::vector<std::vector<TensorRef>> parts_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape,
+                                                    MakeViews views);
 
 /// The expression without the extents of its type, which a view does not have.
 template <class T, class D, class Tree, int L, int S, int B>
@@ -51,22 +37,23 @@ auto with_leaves(const E& e, F leaf_of) {
   return result;
 }
 
-template <class T, class D, class Tree, int L, int S, int B, class F>
-auto view_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
+template <class T, class D, class Tree, int L, int S, int B>
+auto view_of(const Expression<T, D, Tree, L, S, B>& e, MakeView view) {
   if constexpr (reshapes<Expression<T, D, Tree, L, S, B>>) {
     return view_of(Lazy<T, D>(e), view);
   } else {
-    const std::vector<TensorRef> views = views_of_leaves(e, view);
+    const std::vector<TensorRef> views = views_of_leaves(elementwise_leaves(e), result_shape(detail::bind(e)), view);
     return with_leaves(e, [&](std::size_t i) { return views[i]; });
   }
 }
-template <class T, class D, class Tree, int L, int S, int B, class F>
-auto parts_of(const Expression<T, D, Tree, L, S, B>& e, F view) {
+template <class T, class D, class Tree, int L, int S, int B>
+auto parts_of(const Expression<T, D, Tree, L, S, B>& e, MakeViews view) {
   static_assert(L > 0, "numbers have no axis to split along");
   if constexpr (reshapes<Expression<T, D, Tree, L, S, B>>) {
     return parts_of(Lazy<T, D>(e), view);
   } else {
-    const std::vector<std::vector<TensorRef>> views = views_of_leaves(e, view);
+    const std::vector<std::vector<TensorRef>> views =
+        parts_of_leaves(elementwise_leaves(e), result_shape(detail::bind(e)), view);
     std::vector<decltype(dynamic(e))> parts;
     for (std::size_t part = 0; part < views[0].size(); ++part)
       parts.push_back(with_leaves(e, [&](std::size_t i) { return views[i][part]; }));

@@ -1,7 +1,6 @@
 // Extents that are part of a tensor's type: Tensor<float, Cpu, Extents<dyn, 256>>. Shapes are checked at compile time
 // where types show them, and at run time elsewhere. std::mdspan's extents (P0009) are the model.
 #pragma once
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -46,7 +45,7 @@ constexpr std::int64_t broadcast_extent(std::int64_t a, std::int64_t b) noexcept
 }
 constexpr StaticShape broadcast(const StaticShape& a, const StaticShape& b) noexcept {
   if (!a.is_known() || !b.is_known()) return {.agrees = a.agrees && b.agrees};
-  StaticShape result{std::max(a.ndim, b.ndim), {}, a.agrees && b.agrees};
+  StaticShape result{a.ndim > b.ndim ? a.ndim : b.ndim, {}, a.agrees && b.agrees};
   for (int i = 0; i < result.ndim; ++i) {
     const std::int64_t x = a.from_end(i), y = b.from_end(i);
     result.extents[result.ndim - 1 - i] = broadcast_extent(x, y);
@@ -61,7 +60,7 @@ constexpr StaticShape product(const StaticShape& a, const StaticShape& b) noexce
   if (a.ndim == 0 || b.ndim == 0) return {.agrees = false};
   const std::int64_t ka = a.from_end(0), kb = b.from_end(b.ndim == 1 ? 0 : 1);
   const auto batch = [](const StaticShape& s) {
-    StaticShape outer{std::max(s.ndim - 2, 0)};
+    StaticShape outer{s.ndim > 2 ? s.ndim - 2 : 0};
     for (int i = 0; i < outer.ndim; ++i) outer.extents[i] = s.extents[i];
     return outer;
   };

@@ -96,7 +96,7 @@ auto gradients(const jit::LazyRef& value, const jit::LazyRef& seed, const X&... 
   (add_target(wrt, x), ...);
   jit::UnusedInput kind = jit::UnusedInput::Error;
   ((kind = unused_among(kind, x)), ...);
-  std::vector<jit::LazyRef> found = jit::gradients(value, wrt, seed, kind);
+  std::vector<jit::LazyRef> found = jit::gradients(value, {wrt.data(), wrt.size()}, seed, kind);
   jit::LazyRef* next = found.data();
   return std::apply([](auto&&... parts) { return std::tuple_cat(std::move(parts)...); },
                     std::tuple<decltype(gradient_from(next, x))...>{gradient_from(next, x)...});

@@ -115,45 +115,23 @@ jit::Recorded evaluation_of(const Lazy<T, D>& e) {
   return jit::Recorded(std::span(&e.node(), 1));
 }
 
-/// The same graph with its leaves replaced, except those that are gathered from: leaf_of(0), leaf_of(1), ...
-template <class F>
-jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
-  std::size_t walked = 0;
-  for (const std::uint32_t i : graph.elementwise()) {
-    graph.held.push_back(leaf_of(walked++));
-    graph.leaves[i] = graph.held.back().get();
-  }
-  return jit::lazy(graph);
-}
 /// A view of the result of an expression. Gradients flow through it.
+jit::LazyRef view_of_result(const jit::LazyRef& e, const TensorRef& result, const TensorImpl& view);
 template <class T, class D>
 Lazy<T, D> view_of_result(const Lazy<T, D>& e, const TensorRef& result, const TensorImpl& view) {
-  return Lazy<T, D>(jit::lazy(const_cast<TensorImpl&>(view), jit::Origin{{e.node()}, {}, result}));
+  return Lazy<T, D>(view_of_result(e.node(), result, view));
 }
-template <class T, class D, class F>
-Lazy<T, D> view_of(const Lazy<T, D>& e, F view) {
-  const jit::Recorded graph = jit::record_for_copy(e.node());
-  if (!has_reshaping(graph)) {
-    const std::vector<TensorImpl*> leaves = elementwise_leaves(graph);
-    const std::vector<TensorRef> views = views_of_leaves(leaves, result_shape(graph), view);
-    if (!has_copies(leaves, views)) return Lazy<T, D>(with_leaves(graph, [&](std::size_t i) { return views[i]; }));
-  }
-  const TensorRef result = evaluate_one(e);
-  return view_of_result(e, result, *view(*result));
+
+jit::LazyRef view_of(const jit::LazyRef& e, MakeView view);
+std::vector<jit::LazyRef> parts_of(const jit::LazyRef& e, MakeViews views);
+template <class T, class D>
+Lazy<T, D> view_of(const Lazy<T, D>& e, MakeView view) {
+  return Lazy<T, D>(view_of(e.node(), view));
 }
-template <class T, class D, class F>
-std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, F view) {
-  const jit::Recorded graph = jit::record_for_copy(e.node());
+template <class T, class D>
+std::vector<Lazy<T, D>> parts_of(const Lazy<T, D>& e, MakeViews views) {
   std::vector<Lazy<T, D>> parts;
-  if (has_reshaping(graph)) {
-    const TensorRef result = evaluate_one(e);
-    for (const TensorRef& part : view(*result)) parts.push_back(view_of_result(e, result, *part));
-    return parts;
-  }
-  const std::vector<std::vector<TensorRef>> views =
-      views_of_leaves(elementwise_leaves(graph), result_shape(graph), view);
-  for (std::size_t part = 0; !views.empty() && part < views[0].size(); ++part)
-    parts.emplace_back(with_leaves(graph, [&](std::size_t i) { return views[i][part]; }));
+  for (const jit::LazyRef& part : parts_of(e.node(), views)) parts.emplace_back(part);
   return parts;
 }
 

@@ -35,7 +35,8 @@ int operand_ndim(const E& e) {
     int ndim = 0;
     for (std::size_t i = 0; i < E::leaf_count; ++i) {
       if (!e.value.leaves[i]) throw_moved_from();
-      if (!is_array_leaf<E>[i]) ndim = std::max(ndim, e.value.leaves[i]->ndim());
+      const int leaf_ndim = e.value.leaves[i]->ndim();
+      if (!is_array_leaf<E>[i] && leaf_ndim > ndim) ndim = leaf_ndim;
     }
     return ndim;
   }

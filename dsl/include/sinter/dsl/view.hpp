@@ -11,6 +11,7 @@
 
 #include <sinter/dsl/axis.hpp>
 #include <sinter/dsl/indexing_methods.hpp>
+#include <sinter/runtime/function_ref.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 
 namespace sinter::inline v1 {
@@ -67,10 +68,9 @@ std::vector<TensorRef> unbind(const TensorImpl& x, std::int64_t axis);
 TensorRef part_view(const TensorImpl& x, int part);
 TensorRef view_as_real(const TensorImpl& x);
 TensorRef view_as_complex(const TensorImpl& x);
-/// Whether one of the views is a copy: a reshape of strided memory.
-bool has_copies(std::span<TensorImpl* const> leaves, std::span<const TensorRef> views) noexcept;
-/// Broadcasts each leaf of an expression of this shape to the whole of it; equal leaves give one tensor.
-std::vector<TensorRef> broadcast_leaves(std::span<TensorImpl* const> leaves, const Shape& shape);
+/// Makes one view of a tensor, or several.
+using MakeView = runtime::FunctionRef<TensorRef(TensorImpl&)>;
+using MakeViews = runtime::FunctionRef<std::vector<TensorRef>(TensorImpl&)>;
 
 /// Views. Of a tensor: other shapes of the same memory. Of an expression: the same expression over views of its
 /// tensors, so nothing is computed; an expression that reduces is evaluated, and the view is a tensor. Negative axes

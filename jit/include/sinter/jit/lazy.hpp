@@ -1,9 +1,10 @@
 // Expressions known only at run time: built by a loop, parsed from text, or from another language.
 #pragma once
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <sinter/jit/evaluate.hpp>
@@ -31,7 +32,30 @@ struct Recorded;
 
 /// The gradients with respect to a computation's inputs, in their order, for the gradient of its result; null for an
 /// input that has none. Each is an expression of the input's shape and dtype, or one that broadcasts to the shape.
-using Pullback = std::function<std::vector<LazyRef>(const LazyRef& gradient)>;
+class Pullback {
+ public:
+  Pullback() = default;
+  template <class F>
+    requires std::is_invocable_r_v<std::vector<LazyRef>, const F&, const LazyRef&>
+  Pullback(F function) : function_(std::make_shared<const Of<F>>(std::move(function))) {}
+
+  explicit operator bool() const noexcept { return function_ != nullptr; }
+  std::vector<LazyRef> operator()(const LazyRef& gradient) const { return function_->call(gradient); }
+
+ private:
+  // Not a std::function: every file of a user would compile <functional>, a tenth of the time of Sinter's headers.
+  struct Function {
+    virtual ~Function() = default;
+    virtual std::vector<LazyRef> call(const LazyRef& gradient) const = 0;
+  };
+  template <class F>
+  struct Of final : Function {
+    explicit Of(F f) : function(std::move(f)) {}
+    std::vector<LazyRef> call(const LazyRef& gradient) const override { return function(gradient); }
+    F function;
+  };
+  std::shared_ptr<const Function> function_;
+};
 
 /// What a leaf is a view of: the result of a computation, through which gradients flow to its inputs.
 struct Origin {
