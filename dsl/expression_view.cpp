@@ -49,12 +49,6 @@ jit::LazyRef with_leaves(jit::Recorded graph, F leaf_of) {
   return jit::lazy(graph);
 }
 
-TensorRef value_of(const jit::LazyRef& e) {
-  TensorRef result;
-  jit::evaluate(std::span(&e, 1), &result);
-  return result;
-}
-
 }  // namespace
 
 std::vector<TensorRef> views_of_leaves(std::span<TensorImpl* const> leaves, const Shape& shape, MakeView view) {
@@ -76,7 +70,7 @@ jit::LazyRef view_of(const jit::LazyRef& e, MakeView view) {
     const std::vector<TensorRef> views = views_of_leaves(leaves, result_shape(graph), view);
     if (!has_copies(leaves, views)) return with_leaves(graph, [&](std::size_t i) { return views[i]; });
   }
-  const TensorRef result = value_of(e);
+  const TensorRef result = jit::evaluate_one(e);
   return view_of_result(e, result, *view(*result));
 }
 
@@ -84,7 +78,7 @@ std::vector<jit::LazyRef> parts_of(const jit::LazyRef& e, MakeViews views) {
   const jit::Recorded graph = jit::record_for_copy(e);
   std::vector<jit::LazyRef> parts;
   if (has_reshaping(graph)) {
-    const TensorRef result = value_of(e);
+    const TensorRef result = jit::evaluate_one(e);
     for (const TensorRef& part : views(*result)) parts.push_back(view_of_result(e, result, *part));
     return parts;
   }

@@ -57,12 +57,6 @@ Shape unexpanded(const TensorImpl& leaf) {
   return shape;
 }
 
-TensorRef evaluate_one(const LazyRef& value) {
-  TensorRef result;
-  evaluate({&value, 1}, &result);
-  return result;
-}
-
 /// x += values.
 void add_in_place(TensorRef x, TensorImpl& values) {
   const LazyRef terms[] = {lazy(*x), lazy(values)};

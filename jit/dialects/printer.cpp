@@ -286,8 +286,7 @@ class Printer {
   void range(Value v) {
     const Instruction& i = program_[v];
     const auto unroll = static_cast<loops::Unroll>(i.attribute);
-    if (unroll != loops::Unroll::CompilerDefault)
-      out_ += unroll == loops::Unroll::All ? "#pragma unroll\n" : "#pragma unroll 1\n";
+    out_ += dialect_.loop_hint(unroll);
     const std::string begin = without_parentheses(i.operands[0]), end = names_.as_comparison_operand(i.operands[1]),
                       step = without_parentheses(i.operands[2]);
     names_.open();

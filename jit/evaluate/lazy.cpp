@@ -382,4 +382,10 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
     }
 }
 
+runtime::TensorRef evaluate_one(const LazyRef& value) {
+  runtime::TensorRef result;
+  evaluate({&value, 1}, &result);
+  return result;
+}
+
 }  // namespace sinter::inline v1::jit

@@ -26,6 +26,8 @@ std::string c_conversion(DType from, DType to, const std::string& value);
 /// A scalar of the expression as a kernel uses it, in C: a parameter that is converted, or its value.
 std::string c_scalar(const Model& model, const Node& scalar);
 
+/// Whether exported C has a helper function of this name.
+bool is_helper(std::string_view name);
 /// The helper functions that `text` uses, and those that they use in turn.
 std::string helpers_for(std::string_view text);
 

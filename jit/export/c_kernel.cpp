@@ -32,11 +32,13 @@ bool is_in_libm(std::string_view function) noexcept {
   return false;
 }
 
+/// A helper if there is one, because compilers vectorize loops that call it; else the C library's function.
 std::string function_name(std::string_view word, DType compute) {
   if (word == "select") return "sinter_select";
-  if (category(compute) == Category::Float && is_in_libm(word))
+  const std::string helper = fmt::format("sinter_{}_{}", word, short_name(compute));
+  if (category(compute) == Category::Float && is_in_libm(word) && !is_helper(helper))
     return fmt::format("{}{}", word, compute == DType::Float32 ? "f" : "");
-  return fmt::format("sinter_{}_{}", word, short_name(compute));
+  return helper;
 }
 
 std::string substitute(std::string_view body, DType compute, const std::vector<std::string>& operands) {
@@ -85,6 +87,9 @@ class CDialect final : public dialects::Dialect {
   }
   std::string pointer_cast(std::string_view type, const std::string& value) const override { return cast(type, value); }
   std::string reference(const std::string& local) const override { return "&" + local; }
+  std::string_view loop_hint(loops::Unroll unroll) const override {
+    return unroll == loops::Unroll::Vectors ? "SINTER_VECTORS\n" : "";
+  }
   std::string call(std::string_view function, std::span<const std::string> operands) const override {
     return fmt::format("sinter_{}({})", function, fmt::join(operands, ", "));
   }

@@ -87,11 +87,19 @@ std::vector<Helper> split(std::string_view text) {
   return found;
 }
 
+const std::vector<Helper>& all_helpers() {
+  static constinit runtime::NoDestructor<const std::vector<Helper>> known;
+  return known.get([] { return new std::vector(split(embedded::export_helpers)); });
+}
+
 }  // namespace
 
+bool is_helper(std::string_view name) {
+  return std::ranges::find(all_helpers(), name, &Helper::name) != all_helpers().end();
+}
+
 std::string helpers_for(std::string_view text) {
-  static constinit runtime::NoDestructor<const std::vector<Helper>> known;
-  const std::vector<Helper>& helpers = known.get([] { return new std::vector(split(embedded::export_helpers)); });
+  const std::vector<Helper>& helpers = all_helpers();
   std::vector<bool> needed(helpers.size());
   std::vector<std::string_view> open{text};
   while (!open.empty()) {

@@ -91,9 +91,16 @@ std::string source_text(const Library& library) {
       includes(library) +
       "/* a * b + c is rounded twice unless it says fma. */\n"
       "#if defined(__GNUC__) && !defined(__clang__)\n"
-      "#pragma GCC push_options\n#pragma GCC optimize(\"fp-contract=off\")\n"
+      "#pragma GCC push_options\n"
+      "/* GCC vectorizes conditional expressions only without trapping math. */\n"
+      "#pragma GCC optimize(\"fp-contract=off\", \"no-trapping-math\")\n"
       "#elif defined(_MSC_VER) && !defined(__clang__)\n#pragma fp_contract(off)\n"
       "#else\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
+  if (own.find("SINTER_VECTORS") != std::string::npos)
+    out +=
+        "/* No iteration of the loop reads what another one writes. */\n"
+        "#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)\n"
+        "#define SINTER_VECTORS _Pragma(\"GCC ivdep\")\n#else\n#define SINTER_VECTORS\n#endif\n\n";
   out += error_enum(library) + nest_limits(library) + "\n";
   for (const char* const type : {"float", "double"}) {
     const std::string name = fmt::format("sinter_complex{}", *type == 'f' ? 64 : 128);

@@ -226,7 +226,7 @@ class Builder {
           (is_named(i) || number >= written))
         found = i;
     if (is_named(found)) return printed(expression_.names[found]);
-    return found < written ? fmt::format("leaf {}", found) : fmt::format("combined part {}", found - written);
+    return found < written ? fmt::format("leaf {}", found) : fmt::format("combined value {}", found - written);
   }
 
   static std::string_view noun(Output::Kind kind) {

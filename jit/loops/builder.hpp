@@ -99,10 +99,14 @@ class Builder {
     body();
     end_scope();
   }
-  /// A loop from 0 that is unrolled.
-  void emit_unrolled(int count, std::string name, const auto& body) {
+  /// A loop from 0.
+  void emit_counted(int count, std::string name, const auto& body, Unroll unroll = Unroll::CompilerDefault) {
     const Value begin = integer(Kind::Index, 0), end = integer(Kind::Index, count), step = integer(Kind::Index, 1);
-    emit_for(begin, end, step, Unroll::All, std::move(name), body);
+    emit_for(begin, end, step, unroll, std::move(name), body);
+  }
+  /// The same, unrolled.
+  void emit_unrolled(int count, std::string name, const auto& body) {
+    emit_counted(count, std::move(name), body, Unroll::All);
   }
 
   void record_fault(Fault fault, Value condition, Value guard) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "../ops/traits.hpp"
 #include "../plan/faults.hpp"
@@ -252,12 +253,29 @@ class InstructionCheck {
   /// Whether a position is known to be below a bound.
   std::string_view position(std::uint64_t bound) const {
     if (!has(1)) return bound == 1 ? "" : "a position is missing";
-    const Instruction& p = program_[i_.operands[1]];
-    if (p.type != index_type(Kind::Index)) return "not a position";
-    if (const auto number = known(i_.operands[1])) return *number < bound ? "" : "past the local's end";
-    if (p.code != Opcode::Range || p.attribute != static_cast<std::uint64_t>(Unroll::All))
-      return "not a known position";
-    return *known(p.operands[1]) <= bound ? "" : "past the local's end";
+    if (program_[i_.operands[1]].type != index_type(Kind::Index)) return "not a position";
+    const auto range = range_of(i_.operands[1]);
+    if (!range) return "not a known position";
+    return range->first >= 0 && range->second < static_cast<std::int64_t>(bound) ? "" : "past the local's end";
+  }
+
+  /// The least and the largest value of a number, of a counter that is unrolled or left to the compiler, and of sums.
+  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Value v) const {
+    constexpr std::uint64_t limit = 1 << 20;  // far from overflow
+    const auto small = [&](Value number) -> std::optional<std::int64_t> {
+      const auto n = known(number);
+      return n && *n < limit ? std::optional(static_cast<std::int64_t>(*n)) : std::nullopt;
+    };
+    if (const auto number = small(v)) return std::pair(*number, *number);
+    const Instruction& p = program_[v];
+    if (p.code == Opcode::Range) {
+      const auto begin = small(p.operands[0]), end = small(p.operands[1]);
+      const bool is_rolled = p.attribute == static_cast<std::uint64_t>(Unroll::None);
+      return begin && end && *begin < *end && !is_rolled ? std::optional(std::pair(*begin, *end - 1)) : std::nullopt;
+    }
+    if (p.code != Opcode::Add) return std::nullopt;
+    const auto a = range_of(p.operands[0]), b = range_of(p.operands[1]);
+    return a && b ? std::optional(std::pair(a->first + b->first, a->second + b->second)) : std::nullopt;
   }
 
   std::string_view call() const {
@@ -287,7 +305,7 @@ class InstructionCheck {
 
   std::string_view range() const {
     if (!is_index(t_) || !is_scalar(t_)) return "not an index";
-    if (i_.attribute > static_cast<std::uint64_t>(Unroll::CompilerDefault)) return "not an unroll mode";
+    if (i_.attribute > static_cast<std::uint64_t>(Unroll::Vectors)) return "not an unroll mode";
     for (std::size_t k = 0; k < 3; ++k)
       if (at(k) != t_) return "kinds differ";
     const auto step = known(i_.operands[2]);

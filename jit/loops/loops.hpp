@@ -94,8 +94,9 @@ enum class Opcode : std::uint8_t {
   ReportFault,  // pointer to the fault word, code; attribute: the Fault that is reported if it was recorded
 };
 
-/// Whether a compiler is to unroll a Range.
-enum class Unroll : std::uint8_t { None, All, CompilerDefault };
+/// What a compiler is told about a Range: to unroll it or not, or that no iteration reads what another writes, so that
+/// several can be computed as vectors.
+enum class Unroll : std::uint8_t { None, All, CompilerDefault, Vectors };
 
 /// Layout in memory of the elements that a Load reads or a Store writes.
 enum class Access : std::uint8_t {

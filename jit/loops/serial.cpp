@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
+#include "../ops/traits.hpp"
 #include "../plan/row_passes.hpp"
 #include "dead_code.hpp"
 #include "elements.hpp"
@@ -135,20 +137,71 @@ class Serial {
   }
 
   void reduce(const RowPass& pass) {
+    const int lanes = lanes_of(pass);
     std::vector<SerialReduction> reductions;
     for (const Operand r : pass.reductions)
-      reductions.emplace_back(b_, graph_[r].op, graph_[graph_.operands(graph_[r])[0]].dtype);
-    emit_loops(rows_, nest_.ndim, [&] {
+      reductions.emplace_back(b_, graph_[r].op, graph_[graph_.operands(graph_[r])[0]].dtype, lanes);
+    const auto add = [&](Value lane) {
       const Values values = elements(pass);
       for (std::size_t i = 0; i < reductions.size(); ++i)
-        reductions[i].add(value_of(values, graph_.operands(graph_[pass.reductions[i]])[0]), position());
-    });
+        reductions[i].add(value_of(values, graph_.operands(graph_[pass.reductions[i]])[0]), position(), lane);
+    };
+    if (lanes == 1) {
+      emit_loops(rows_, nest_.ndim, [&] { add(first_lane()); });
+    } else {
+      b_.emit_if(b_.less(integer(lanes - 1), extents_.back()), [&] {  // else the lanes would cost more than the row
+        for (SerialReduction& r : reductions) r.start_lanes();
+        emit_loops(rows_, nest_.ndim - 1, [&] { emit_lanes(lanes, add); });
+        for (SerialReduction& r : reductions) r.combine_lanes();
+      });
+      emit_loops(rows_, nest_.ndim - 1, [&] { emit_rest(lanes, add); });
+    }
     for (std::size_t i = 0; i < reductions.size(); ++i)
       row_[static_cast<std::size_t>(pass.reductions[i].node)] = reductions[i].result();
   }
 
+  // ---- Lanes: along the innermost dim, element i is in lane i % lanes. The last elements, which do not fill all
+  // lanes, are in the first one.
+
+  Value first_lane() { return b_.integer(Kind::Index, 0); }
+  Value whole(int lanes) { return b_.sub(extents_.back(), b_.rem_by(extents_.back(), lanes)); }
+  std::string innermost_counter() const { return fmt::format("i{}", nest_.ndim - 1); }
+
+  void at(Value counter, Value lane, const std::function<void(Value)>& body) {
+    counters_.push_back(counter);
+    body(lane);
+    counters_.pop_back();
+  }
+  void emit_lanes(int lanes, const std::function<void(Value)>& body) {
+    b_.emit_for(
+        integer(0), whole(lanes), integer(lanes), Unroll::CompilerDefault, innermost_counter(), [&](Value first) {
+          const auto in_lane = [&](Value lane) { at(b_.add(first, b_.convert(lane, Kind::Int64)), lane, body); };
+          b_.emit_counted(lanes, "l", in_lane, Unroll::Vectors);
+        });
+  }
+  void emit_rest(int lanes, const std::function<void(Value)>& body) {
+    b_.emit_for(whole(lanes), extents_.back(), integer(1), Unroll::CompilerDefault, innermost_counter(),
+                [&](Value counter) { at(counter, first_lane(), body); });
+  }
+
+  /// 1 where lanes would be empty: rows without dims, or shorter ones.
+  int lanes() const {
+    if (rows_ == nest_.ndim) return 1;
+    const Extent& innermost = nest_.extents[nest_.ndim - 1];
+    return innermost.is_number() && innermost.factor() < serial_lanes ? 1 : serial_lanes;
+  }
+  int lanes_of(const RowPass& pass) const {
+    const auto in_order = [&](Operand r) { return traits_of(graph_[r].op).gives_position; };
+    return std::ranges::any_of(pass.reductions, in_order) ? 1 : lanes();
+  }
+
   void write_elements() {
-    emit_loops(rows_, nest_.ndim, [&] { store_outputs(elements(passes_.passes.back()), true); });
+    const auto write = [&](Value) { store_outputs(elements(passes_.passes.back()), true); };
+    if (lanes() == 1) return emit_loops(rows_, nest_.ndim, [&] { write(first_lane()); });
+    emit_loops(rows_, nest_.ndim - 1, [&] {
+      emit_lanes(lanes(), write);
+      emit_rest(lanes(), write);
+    });
   }
 
   void store_outputs(const Values& values, bool of_elements) {

@@ -9,7 +9,8 @@ namespace sinter::inline v1::jit::loops {
 /// Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is a word whose bits are the faults that
 /// were found.
 ///
-/// Sums of float32 are computed in float64; sums of float64 are compensated.
+/// Sums of float32 are computed in float64; sums of float64 are compensated. Compilers make vectors of the inner loops,
+/// which have serial_lanes iterations.
 LoopProgram lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest);
 
 /// A bit for each fault.

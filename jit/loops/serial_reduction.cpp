@@ -13,20 +13,58 @@ DType wide_dtype(Op op, DType dtype) noexcept {
 
 }  // namespace
 
-SerialReduction::SerialReduction(Builder& b, Op op, DType dtype)
-    : b_(b), op_(op), dtype_(dtype), wide_(wide_dtype(op, dtype)) {
+SerialReduction::SerialReduction(Builder& b, Op op, DType dtype, int lanes)
+    : b_(b), op_(op), dtype_(dtype), wide_(wide_dtype(op, dtype)), lanes_(lanes) {
   const std::string name(sinter::name(op));
-  value_ = b.local(element_type(wide_), 1, b.constant(wide_, identity_bits(op, wide_)), name);
-  if (traits_of(op).gives_position)
-    position_ = b.local(element_type(DType::Int64), 1, b.constant(DType::Int64, 0), name + "_at");
-  if (is_compensated()) compensation_ = b.local(element_type(wide_), 1, b.constant(wide_, 0), name + "_comp");
+  value_ = local(wide_, identity_bits(op, wide_), name);
+  if (traits_of(op).gives_position) position_ = local(DType::Int64, 0, name + "_at");
+  if (is_compensated()) compensation_ = local(wide_, 0, name + "_comp");
 }
 
-void SerialReduction::add(Value element, Value position) {
+Value SerialReduction::local(DType dtype, std::uint64_t first, const std::string& name) {
+  const Value initial = b_.constant(dtype, first);
+  if (lanes_ == 1) return b_.local(element_type(dtype), 1, initial, name);
+  const Value lanes = b_.local(element_type(dtype), lanes_, none, name);
+  b_.set(lanes, b_.integer(Kind::Index, 0), initial);
+  return lanes;
+}
+
+void SerialReduction::start_lanes() {
+  const auto start = [&](Value lanes, std::uint64_t first) {
+    const Value initial = b_.constant(b_.type(lanes).dtype, first);
+    b_.emit_counted(lanes_, "l", [&](Value lane) { b_.set(lanes, lane, initial); });
+  };
+  start(value_, identity_bits(op_, wide_));
+  if (is_compensated()) start(compensation_, 0);
+}
+
+void SerialReduction::add(Value element, Value position, Value lane) {
   if (traits_of(op_).gives_position) return choose(element, position);
   const Value wide = b_.cast(element, wide_);
-  if (is_compensated()) return void(b_.call("compensated_add", {}, {value_, compensation_, wide}));
-  b_.set(value_, b_.op(op_, wide_, {b_.get(value_), wide}));
+  if (is_compensated()) return add_compensated(wide, at(lane));
+  b_.set(value_, at(lane), b_.op(op_, wide_, {b_.get(value_, at(lane)), wide}));
+}
+
+/// Knuth, TAOCP 2, 4.2.2, theorem B. The rounding errors of infinities and NaN are not added.
+void SerialReduction::add_compensated(Value element, Value lane) {
+  const auto sub = [&](Value a, Value b) { return b_.op(Op::sub, wide_, {a, b}); };
+  const auto add = [&](Value a, Value b) { return b_.op(Op::add, wide_, {a, b}); };
+  const Value zero = b_.constant(wide_, 0), sum = b_.get(value_, lane);
+  const Value next = add(sum, element), rounded = sub(next, sum);
+  const Value error = add(sub(sum, sub(next, rounded)), sub(element, rounded));
+  const Value is_finite = b_.op(Op::eq, DType::Bool, {sub(error, error), zero});
+  b_.set(compensation_, lane, add(b_.get(compensation_, lane), b_.select(is_finite, error, zero)));
+  b_.set(value_, lane, next);
+}
+
+void SerialReduction::combine_lanes() {
+  for (int half = lanes_ / 2; half > 0; half /= 2)
+    b_.emit_counted(half, "l", [&](Value lane) {
+      const Value other = b_.add(lane, b_.integer(Kind::Index, half)), element = b_.get(value_, other);
+      if (!is_compensated()) return b_.set(value_, lane, b_.op(op_, wide_, {b_.get(value_, lane), element}));
+      add_compensated(element, lane);
+      b_.set(compensation_, lane, b_.op(Op::add, wide_, {b_.get(compensation_, lane), b_.get(compensation_, other)}));
+    });
 }
 
 /// The first of those that are equal stays. Only floats are NaN, of which the table's comparison takes the first.
@@ -43,8 +81,8 @@ void SerialReduction::choose(Value element, Value position) {
 
 Value SerialReduction::result() const {
   if (traits_of(op_).gives_position) return b_.get(position_);
-  const Value value = b_.get(value_);
-  return b_.cast(is_compensated() ? b_.op(Op::add, wide_, {value, b_.get(compensation_)}) : value, dtype_);
+  const Value first = at(b_.integer(Kind::Index, 0)), value = b_.get(value_, first);
+  return b_.cast(is_compensated() ? b_.op(Op::add, wide_, {value, b_.get(compensation_, first)}) : value, dtype_);
 }
 
 }  // namespace sinter::inline v1::jit::loops

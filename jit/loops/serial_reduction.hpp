@@ -1,25 +1,36 @@
-// A reduction of elements in their order.
+// A reduction by one thread, in lanes that a compiler can compute as vectors.
 #pragma once
 #include "builder.hpp"
 
 namespace sinter::inline v1::jit::loops {
 
+/// The number of elements that a serial kernel's inner loops compute alike, and of a reduction's partial results.
+/// Compilers unroll shorter loops before they make vectors of them.
+inline constexpr int serial_lanes = 32;
+
 class SerialReduction {
  public:
-  /// `dtype` is that of the elements.
-  SerialReduction(Builder& b, Op op, DType dtype);
+  /// `dtype` is that of the elements. Reductions that give positions have one lane: they take elements in order.
+  SerialReduction(Builder& b, Op op, DType dtype, int lanes);
 
-  /// `position` is the element's in its row.
-  void add(Value element, Value position);
+  /// `position` is the element's in its row, `lane` an Index below the number of lanes.
+  void add(Value element, Value position, Value lane);
+  /// Sets the lanes other than the first one, and combines all in the first one.
+  void start_lanes();
+  void combine_lanes();
   Value result() const;
 
  private:
   bool is_compensated() const noexcept { return op_ == Op::sum && dtype_ == DType::Float64; }
+  Value local(DType dtype, std::uint64_t first, const std::string& name);
+  Value at(Value lane) const noexcept { return lanes_ == 1 ? none : lane; }
+  void add_compensated(Value element, Value lane);
   void choose(Value element, Value position);
 
   Builder& b_;
   const Op op_;
-  const DType dtype_, wide_;                                    // of the elements, and of what they are combined in
+  const DType dtype_, wide_;  // of the elements, and of what they are combined in
+  const int lanes_;
   Value value_ = none, position_ = none, compensation_ = none;  // locals; none if there is none
 };
 

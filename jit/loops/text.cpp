@@ -19,7 +19,7 @@ std::string named(std::uint64_t attribute, const std::string_view (&names)[N]) {
 }
 
 constexpr std::string_view access_names[]{"unaligned", "aligned", "aligned_indexed", "strided", "gather", "run"};
-constexpr std::string_view unroll_names[]{"", "unrolled", "auto"};
+constexpr std::string_view unroll_names[]{"", "unrolled", "auto", "vectors"};
 
 /// The attributes of an instruction, without its operands.
 std::string detail(const Instruction& i) {

@@ -15,10 +15,10 @@ struct PartialSum {
   DType dtype;
 };
 
-/// Sums of one dtype in one array per rank: a message costs more than what it carries.
+/// Sums of one dtype in one array per rank: for small ones, the latency of a message outweighs its bytes.
 struct Bucket {
   DType dtype;
-  std::int64_t elements = 0;  // with the gaps that align the sums
+  std::int64_t elements = 0;  // with the gaps that align the sums; what is in them is added and never read
   std::vector<std::size_t> sums;
   std::vector<std::int64_t> offsets;  // of the sums, in elements
 };

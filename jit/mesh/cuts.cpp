@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 
 #include <runtime/collective/call.hpp>
 #include <sinter/jit/recorded.hpp>
@@ -241,8 +242,10 @@ class Combination {
     const BucketArrays buckets(sums, c_.mesh);
     for (std::size_t i = 0; i < sums_.size(); ++i) results_[sums_[i].output].array = buckets[i];
     run(shapes);
-    const runtime::Subject subject(subject_of_sums());
-    buckets.all_reduce();
+    {
+      const runtime::Subject subject(subject_of_sums());
+      buckets.all_reduce();
+    }
     return joined();
   }
 
@@ -316,10 +319,15 @@ class Combination {
 }  // namespace
 
 std::vector<CombinedCut> combine_cuts(const CutCall& c, std::span<const Cut> cuts) {
-  if (std::ranges::all_of(cuts, [&](const Cut& cut) { return ranks_of(c, cut) == c.mesh.size(); }))
-    return Combination(c, cuts, c.mesh.size()).values();
-  std::vector<CombinedCut> values;
-  for (const Cut& cut : cuts) values.push_back(Combination(c, {&cut, 1}, ranks_of(c, cut)).values()[0]);
+  std::map<int, std::vector<std::size_t>> by_ranks;  // cuts whose parts the same ranks compute
+  for (std::size_t i = 0; i < cuts.size(); ++i) by_ranks[ranks_of(c, cuts[i])].push_back(i);
+  std::vector<CombinedCut> values(cuts.size());
+  for (const auto& [ranks, indices] : by_ranks) {
+    std::vector<Cut> together;
+    for (const std::size_t i : indices) together.push_back(cuts[i]);
+    std::vector<CombinedCut> found = Combination(c, together, ranks).values();
+    for (std::size_t i = 0; i < indices.size(); ++i) values[indices[i]] = std::move(found[i]);
+  }
   return values;
 }
 

@@ -52,13 +52,14 @@ inline std::string c_compiler() {
 /// A library of kernels, built with all warnings as errors.
 class ExportedLibrary {
  public:
-  explicit ExportedLibrary(const std::vector<jit::Export>& kernels, LibraryOptions options = {.architectures = {90}})
+  explicit ExportedLibrary(const std::vector<jit::Export>& kernels, LibraryOptions options = {.architectures = {90}},
+                           const std::string& optimization = "-O0")
       : library(jit::exporting::make_library(kernels, options, image)), files(jit::exporting::write_library(library)) {
     files.write(folder.path().string());
     const std::string base = folder.file(options.name);
     const std::string command =
-        fmt::format("{0} -std=c99 -O0 -Wall -Wextra -pedantic -Werror -shared -fPIC -o {1}.so {1}.c -lm -ldl 2>&1",
-                    c_compiler(), base);
+        fmt::format("{0} -std=c99 {2} -Wall -Wextra -pedantic -Werror -shared -fPIC -o {1}.so {1}.c -lm -ldl 2>&1",
+                    c_compiler(), base, optimization);
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     handle_ = dlopen((base + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle_) ADD_FAILURE() << dlerror();

@@ -73,6 +73,14 @@ TEST(ShardedBuckets, GradientsOfANetAreOneMessage) {
   EXPECT_EQ(all.first, one.first);
 }
 
+TEST(ShardedBuckets, SumsShareAMessageBesideAnExtremeOfFewerRanks) {
+  const sn::Mesh mesh(std::vector<sn::Device>{0, 1, 0, 1});
+  const auto x = sn::shard(counting({2, 5}), mesh);  // two ranks have rows
+  const std::string listed = sn::explain(sn::sum(x, 0) + sn::sum(x * x, 0) + sn::amax(x, 0));
+  EXPECT_THAT(listed, HasSubstr("        all_reduce of 13 float32 elements for 2 sums: 52 B\n"));
+  EXPECT_THAT(listed, HasSubstr("all_gather of 5 float32 elements for amax"));
+}
+
 TEST(ShardedBuckets, ExplainCountsTheSums) {
   const sn::Mesh mesh({sn::cpu, sn::cpu});
   const auto x = sn::shard(counting({4, 6}), mesh);

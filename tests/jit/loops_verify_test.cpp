@@ -139,6 +139,21 @@ const Mistake mistakes[]{
        const Value a = p.local(2);
        p.b.emit_unrolled(3, "k", [&](Value k) { p.b.set(a, k, p.one); });
      }},
+    {"SumPastTheEnd", "past the local's end",
+     [](Program& p) {
+       const Value array = p.local(8);
+       p.b.emit_unrolled(4, "k", [&](Value k) { p.b.set(array, p.b.add(k, p.b.integer(Kind::Index, 5)), p.one); });
+     }},
+    {"SumThatWraps", "not a known position",
+     [](Program& p) {
+       const Value array = p.local(8);
+       p.b.emit_unrolled(4, "k", [&](Value k) { p.b.set(array, p.b.add(k, p.b.integer(Kind::Index, 0xFFFFFFFE)), p.one); });
+     }},
+    {"CounterOfARolledLoop", "not a known position",
+     [](Program& p) {
+       const Value array = p.local(4), end = p.b.integer(Kind::Index, 4), step = p.b.integer(Kind::Index, 1);
+       p.b.emit_for(p.zero, end, step, Unroll::None, "k", [&](Value k) { p.b.set(array, k, p.one); });
+     }},
     {"PositionOfAThread", "not a known position", [](Program& p) { p.b.set(p.local(2), p.position, p.one); }},
     {"ArrayWithoutPosition", "a position is missing", [](Program& p) { p.b.set(p.local(2), p.one); }},
     {"ColumnOfAnotherWidth", "the local's type",
@@ -225,6 +240,7 @@ TEST(LoopsVerifier, ARightProgram) {
   Program p;
   const Value sum = p.local(1, p.one), array = p.local(4);
   p.b.emit_unrolled(4, "k", [&](Value k) { p.b.set(array, k, p.load()); });
+  p.b.emit_counted(2, "k", [&](Value k) { p.b.set(array, p.b.add(k, p.b.integer(Kind::Index, 2)), p.one); });
   p.within(p.always, [&] { p.b.barrier(); });
   p.b.emit_for(p.zero, p.count, p.b.integer(Kind::Index, 4), Unroll::None, "i", [&](Value) {
     p.b.set(sum, p.b.op(Op::sum, f32, {p.b.get(sum), p.b.get(array, p.zero)}));

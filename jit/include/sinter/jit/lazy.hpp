@@ -32,6 +32,7 @@ struct Recorded;
 
 /// The gradients with respect to a computation's inputs, in their order, for the gradient of its result; null for an
 /// input that has none. Each is an expression of the input's shape and dtype, or one that broadcasts to the shape.
+/// Copies share the function, which is called as const.
 class Pullback {
  public:
   Pullback() = default;
@@ -100,5 +101,6 @@ Recorded record_for_copy(const LazyRef& value);
 inline constexpr int max_copied_nodes = 256;
 
 void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode mode = Mode::Fused);
+runtime::TensorRef evaluate_one(const LazyRef& value);
 
 }  // namespace sinter::inline v1::jit

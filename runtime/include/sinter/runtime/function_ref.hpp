@@ -1,4 +1,4 @@
-// FunctionRef: a function as a parameter of compiled code; C++26's std::function_ref.
+// FunctionRef: a function object as a parameter of compiled code, like C++26's std::function_ref.
 #pragma once
 #include <memory>
 #include <type_traits>
@@ -13,7 +13,8 @@ template <class R, class... A>
 class FunctionRef<R(A...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_invocable_r_v<R, F&, A...>)
+    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> && std::is_object_v<std::remove_reference_t<F>> &&
+             std::is_invocable_r_v<R, F&, A...>)
   FunctionRef(F&& function) noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(function)))),
         call_([](void* object, A... arguments) -> R {

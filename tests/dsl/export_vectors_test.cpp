@@ -1,0 +1,217 @@
+// Exported C for the CPU: its own functions are accurate, and compilers make vectors of its loops.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <dsl/text/export.hpp>
+#include "exported.hpp"
+
+namespace sinter::testing {
+namespace {
+
+jit::Export kernel_of(const std::string& name, const std::string& expression, const std::string& signature) {
+  return detail::exported_text(ParsedExpression(expression), parse_signature(signature), {.name = name});
+}
+
+const std::string optimized = "-O2 -fno-math-errno";
+
+// ---- Accuracy
+
+using Wide = long double;
+struct Function {
+  const char* name;
+  Wide (*exact)(Wide);
+  double float_bound, double_bound;  // in units of the last place of the result
+};
+const std::vector<Function> functions = {
+    {"exp", std::exp, 1, 1},
+    {"log", std::log, 1, 1},
+    {"tanh", std::tanh, 1.6, 2.5},  // of double, the C library's
+    {"sigmoid", [](Wide x) { return 1 / (1 + std::exp(-x)); }, 2.5, 2.5},
+    {"silu", [](Wide x) { return std::isinf(x) && x < 0 ? NAN : x / (1 + std::exp(-x)); }, 3.5, 3.5},
+};
+/// Where e^-a overflows, sigmoid and silu are 0 instead of a very small number.
+bool may_vanish(std::string_view name) { return name == "sigmoid" || name == "silu"; }
+
+/// The distance of the results in units in the last place; infinite if one of them is special and they differ.
+template <class T>
+double distance(T got, Wide wanted) {
+  const T rounded = static_cast<T>(wanted);
+  if (std::isnan(got) || std::isnan(rounded)) return std::isnan(got) == std::isnan(rounded) ? 0 : INFINITY;
+  if (got == rounded) return std::signbit(got) == std::signbit(rounded) ? 0 : INFINITY;
+  if (std::isinf(got) && std::isinf(rounded)) return INFINITY;
+  const T size = std::max(std::min(std::abs(rounded), std::numeric_limits<T>::max()), std::numeric_limits<T>::min());
+  const Wide unit = std::ldexp(Wide(1), std::ilogb(size) + 1 - std::numeric_limits<T>::digits);
+  return static_cast<double>(std::abs(static_cast<Wide>(got) - wanted) / unit);
+}
+
+/// Every few bit patterns, special values among them, and the arguments of which results are neither 0 nor infinite.
+template <class T, class Bits>
+std::vector<T> arguments() {
+  std::vector<T> all = {0,
+                        -T(0),
+                        INFINITY,
+                        -INFINITY,
+                        NAN,
+                        1,
+                        -1,
+                        std::numeric_limits<T>::min(),
+                        std::numeric_limits<T>::denorm_min(),
+                        std::numeric_limits<T>::max()};
+  const int steps = 1 << 17;
+  const Bits stride = static_cast<Bits>(std::numeric_limits<Bits>::max() / steps) | 1;
+  for (int i = 0; i < steps; ++i) all.push_back(std::bit_cast<T>(static_cast<Bits>(static_cast<Bits>(i) * stride)));
+  const T range = sizeof(T) == 4 ? 105 : 750;
+  for (int i = 0; i < steps; ++i) all.push_back((T(2) * static_cast<T>(i) / steps - 1) * range);
+  for (int i = 0; i < steps; ++i) all.push_back(T(0.5) + T(1.5) * static_cast<T>(i) / steps);
+  return all;
+}
+
+template <class T, class Bits>
+void expect_accurate(const std::string& dtype) {
+  std::vector<jit::Export> kernels;
+  for (const Function& f : functions)
+    kernels.push_back(kernel_of(f.name, std::string(f.name) + "(x)", "x: " + dtype + "[n]"));
+  const ExportedLibrary own(kernels, {.name = "own", .architectures = {}}, optimized);
+  const std::vector<T> x = arguments<T, Bits>();
+  std::vector<T> y(x.size());
+  for (const Function& f : functions) {
+    auto* const compute = own.get<int(T*, const T*, std::int64_t)>(std::string(f.name) + "_cpu");
+    ASSERT_EQ(compute(y.data(), x.data(), std::ssize(x)), 0);
+    const double bound = sizeof(T) == 4 ? f.float_bound : f.double_bound;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (may_vanish(f.name) && y[i] == 0 && x[i] < -std::log(std::numeric_limits<T>::max())) continue;
+      const double found = distance(y[i], f.exact(x[i]));
+      ASSERT_LE(found, bound) << f.name << "(" << x[i] << ") of " << dtype << " is " << y[i];
+    }
+  }
+}
+
+TEST(ExportVectors, FunctionsOfFloatAreAccurate) { expect_accurate<float, std::uint32_t>("f32"); }
+TEST(ExportVectors, FunctionsOfDoubleAreAccurate) { expect_accurate<double, std::uint64_t>("f64"); }
+
+// ---- Vectors
+
+/// The numbers of the lines that begin the loops over lanes.
+std::set<int> loops_over_lanes(const std::string& text) {
+  std::set<int> found;
+  std::istringstream lines(text);
+  int number = 0;
+  bool is_marked = false;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (is_marked) found.insert(number);
+    is_marked = line == "SINTER_VECTORS";
+  }
+  return found;
+}
+
+TEST(ExportVectors, CompilersMakeVectors) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "asks gcc for x86-64";
+#endif
+  if (std::system((c_compiler() + " --version | grep -q 'Free Software Foundation'").c_str()) != 0)
+    GTEST_SKIP() << "asks gcc, which " << c_compiler() << " is not";
+  const ScratchFolder folder;
+  for (const auto& [name, expression, signature] : std::vector<std::array<std::string, 3>>{
+           {"softmax", "softmax(x, 1)", "x: f32[n, m]"},
+           {"logits", "logsumexp(x * 2, 1)", "x: f32[n, m]"},
+           {"norm", "log_softmax(x, 1)", "x: f32[n, m]"},
+           {"wide", "sum(exp(x) * log(y), 1)", "x: f64[n, m], y: f64[m]"},
+           {"gated", "sum(silu(x) * tanh(y), 1)", "x: f32[n, m], y: f32[n, m]"},
+           {"squares", "sum(x * x, 1)", "x: bf16[n, m]"},
+           {"extremes", "amax(x, 1) - amin(x, 1)", "x: f32[n, m]"},
+           {"fused", "exp(z + 2) * y", "z: f32[n], y: f32[n]"},
+           {"row", "tanh(z) / y", "z: f32[n, m], y: f32[m]"},
+           {"chosen", "where(z > y, sqrt(z), maximum(y, 0))", "z: f32[n], y: f32[n]"},
+           {"brain", "silu(z) + y", "z: bf16[n], y: bf16[n]"}})
+    for (const std::string options : {"-O2", "-O3 -march=x86-64-v3"}) {
+      const Exported files =
+          jit::export_library({kernel_of(name, expression, signature)}, {.name = name, .architectures = {}});
+      files.write(folder.path().string());
+      const std::string command =
+          fmt::format("cd '{}' && {} -std=c99 {} -fno-math-errno -fopt-info-vec-optimized -c {}.c > {}.log 2>&1",
+                      folder.path().string(), c_compiler(), options, name, name);
+      ASSERT_EQ(std::system(command.c_str()), 0) << command;
+      const std::string log = read_text(folder.file(name + ".log"));
+      const std::set<int> loops = loops_over_lanes(files.files.at(name + ".c"));
+      EXPECT_FALSE(loops.empty()) << files.files.at(name + ".c");
+      for (const int line : loops) {
+        const std::regex is_vectorized(fmt::format("{}\\.c:{}:[0-9]+: optimized: .*loop vectorized", name, line));
+        EXPECT_TRUE(std::regex_search(log, is_vectorized))
+            << name << " by " << options << ": no vectors in line " << line << " of\n"
+            << files.files.at(name + ".c") << log;
+      }
+    }
+}
+
+// ---- Lanes
+
+/// Rows around the number of lanes, with the special values that reductions carry, in every lane.
+TEST(ExportVectors, LanesHaveTheValuesOfTheLibrary) {
+  const ExportedLibrary own(
+      {kernel_of("total", "sum(x, 1)", "x: f32[n, m]"), kernel_of("exact", "sum(x, 1)", "x: f64[n, m]"),
+       kernel_of("largest", "amax(x, 1)", "x: f32[n, m]"), kernel_of("product", "prod(x, 1)", "x: f32[n, m]"),
+       kernel_of("least", "argmin(x, 1)", "x: f32[n, m]")},
+      {.name = "own", .architectures = {}}, optimized);
+  for (const std::int64_t columns : {1, 2, 31, 32, 33, 63, 64, 65, 100, 257}) {
+    Tensor<float> x = randn<float>({40, columns});
+    const float special[] = {INFINITY, -INFINITY, NAN, -0.f, 3.f};
+    for (std::int64_t row = 4; row < 40; ++row) {
+      x.data()[row * columns + row % columns] = special[row % 5];
+      if (row > 30) x.data()[row * columns + (row * 7) % columns] = special[row % 2];  // both infinities in a row
+    }
+    const Tensor<double> wide = x.to<double>();
+    const auto check = [&](const char* name, const auto& input, auto expected) {
+      auto got = zeros_like(expected);
+      using T = std::remove_pointer_t<decltype(input.data())>;
+      using R = std::remove_pointer_t<decltype(got.data())>;
+      auto* const compute = own.get<int(R*, T*, std::int64_t, std::int64_t)>(std::string(name) + "_cpu");
+      ASSERT_EQ(compute(got.data(), input.data(), 40, columns), 0) << name;
+      EXPECT_TRUE(allclose(got, expected, 1e-5, 1e-5, true)) << name << ", " << columns << " columns\n"
+                                                             << got << "\ninstead of\n"
+                                                             << expected;
+    };
+    check("total", x, Tensor<float>(sum(x, 1)));
+    check("exact", wide, Tensor<double>(sum(wide, 1)));
+    check("largest", x, Tensor<float>(amax(x, 1)));
+    if (columns < 65) check("product", x, Tensor<float>(prod(x, 1)));  // larger ones over- or underflow
+    check("least", x, Tensor<std::int64_t>(argmin(x, 1)));
+  }
+}
+
+/// Sums of float64 carry the rounding errors of every lane, of the tail and of what combines them.
+TEST(ExportVectors, SumsOfDoubleAreCompensated) {
+  const ExportedLibrary own({kernel_of("total", "sum(x)", "x: f64[n]")}, {.name = "own", .architectures = {}},
+                            optimized);
+  auto* const total = own.get<int(double*, const double*, std::int64_t)>("total_cpu");
+  for (const std::size_t columns : {3u, 31u, 32u, 64u, 65u, 100u, 1000u})
+    for (const std::size_t large : {0u, 1u, 2u})
+      for (const std::size_t second : {columns - 1, columns / 2 + 1, std::min(columns - 1, std::size_t{32})}) {
+        std::vector<double> x(columns, 1);
+        if (large == second) continue;
+        x[large] = 1e16;
+        x[second] = -1e16;
+        double got = 0;
+        ASSERT_EQ(total(&got, x.data(), std::ssize(x)), 0);
+        EXPECT_EQ(got, static_cast<double>(columns - 2)) << columns << " numbers, large at " << large << ", " << second;
+      }
+}
+
+}  // namespace
+}  // namespace sinter::testing
