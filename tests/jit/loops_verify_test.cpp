@@ -147,7 +147,8 @@ const Mistake mistakes[]{
     {"SumThatWraps", "not a known position",
      [](Program& p) {
        const Value array = p.local(8);
-       p.b.emit_unrolled(4, "k", [&](Value k) { p.b.set(array, p.b.add(k, p.b.integer(Kind::Index, 0xFFFFFFFE)), p.one); });
+       p.b.emit_unrolled(4, "k",
+                         [&](Value k) { p.b.set(array, p.b.add(k, p.b.integer(Kind::Index, 0xFFFFFFFE)), p.one); });
      }},
     {"CounterOfARolledLoop", "not a known position",
      [](Program& p) {
