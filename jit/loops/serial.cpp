@@ -154,7 +154,7 @@ class Serial {
         emit_loops(rows_, nest_.ndim - 1, [&] { emit_lanes(lanes, add); });
         for (SerialReduction& r : reductions) r.combine_lanes();
       });
-      emit_loops(rows_, nest_.ndim - 1, [&] { emit_rest(lanes, add); });
+      emit_loops(rows_, nest_.ndim - 1, [&] { emit_tail(lanes, add); });
     }
     for (std::size_t i = 0; i < reductions.size(); ++i)
       row_[static_cast<std::size_t>(pass.reductions[i].node)] = reductions[i].result();
@@ -179,7 +179,7 @@ class Serial {
           b_.emit_counted(lanes, "l", in_lane, Unroll::Vectors);
         });
   }
-  void emit_rest(int lanes, const std::function<void(Value)>& body) {
+  void emit_tail(int lanes, const std::function<void(Value)>& body) {
     b_.emit_for(whole(lanes), extents_.back(), integer(1), Unroll::CompilerDefault, innermost_counter(),
                 [&](Value counter) { at(counter, first_lane(), body); });
   }
@@ -200,7 +200,7 @@ class Serial {
     if (lanes() == 1) return emit_loops(rows_, nest_.ndim, [&] { write(first_lane()); });
     emit_loops(rows_, nest_.ndim - 1, [&] {
       emit_lanes(lanes(), write);
-      emit_rest(lanes(), write);
+      emit_tail(lanes(), write);
     });
   }
 

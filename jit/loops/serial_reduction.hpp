@@ -15,7 +15,7 @@ class SerialReduction {
 
   /// `position` is the element's in its row, `lane` an Index below the number of lanes.
   void add(Value element, Value position, Value lane);
-  /// Sets the lanes other than the first one, and combines all in the first one.
+  /// Sets all lanes; combines them in the first one. Until then only the first one is set.
   void start_lanes();
   void combine_lanes();
   Value result() const;

@@ -4,17 +4,15 @@
 
 #include <sinter/runtime/communicator.hpp>
 #include <sinter/runtime/shards.hpp>
+#include "../plan/class_key.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
 using runtime::TensorRef;
 
-/// Kernels read and write by vectors of at most this many bytes.
-constexpr std::int64_t alignment = 16;
-
 void append(Bucket& bucket, std::size_t sum, std::int64_t elements) {
-  const std::int64_t step = std::max<std::int64_t>(alignment / size_of(bucket.dtype), 1);
+  const std::int64_t step = std::max<std::int64_t>(max_vector_bytes / static_cast<int>(size_of(bucket.dtype)), 1);
   const std::int64_t offset = (bucket.elements + step - 1) / step * step;
   bucket.sums.push_back(sum);
   bucket.offsets.push_back(offset);

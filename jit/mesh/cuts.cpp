@@ -220,10 +220,10 @@ class Combination {
  public:
   Combination(const CutCall& c, std::span<const Cut> cuts, int ranks)
       : c_(c), cuts_(cuts), ranks_(ranks), graph_(parts_graph(c.graph, cuts)), results_(graph_.outputs().size()) {
-    for (const Cut& cut : cuts) {
-      first_outputs_.push_back(outputs_);
-      if (is_sum(c, cut)) sums_.push_back({&cut, outputs_});
-      outputs_ += cut.kind == Cut::Kind::Value ? 1 : part_count(node_of(c, cut));
+    for (std::size_t output = 0; const Cut& cut : cuts) {
+      first_outputs_.push_back(output);
+      if (is_sum(c, cut)) sums_.push_back({&cut, output});
+      output += cut.kind == Cut::Kind::Value ? 1 : part_count(node_of(c, cut));
     }
   }
 
@@ -256,7 +256,7 @@ class Combination {
   };
 
   void run(std::span<const Shape> shapes) {
-    if (outputs_ == 0) return;
+    if (results_.empty()) return;
     const Placements placed = place(graph_, shapes, c_.call.leaves);
     parts_ = run_ranks(*compiled_graph_for(std::move(graph_), c_.eager, false), c_.call, c_.mesh, placed.leaves,
                        results_, ranks_);
@@ -310,7 +310,6 @@ class Combination {
   const int ranks_;
   Graph graph_;
   std::vector<Result> results_;
-  std::size_t outputs_ = 0;
   std::vector<std::size_t> first_outputs_;  // by cut
   std::vector<Sum> sums_;
   RankResults parts_;

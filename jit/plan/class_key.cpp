@@ -8,7 +8,6 @@
 namespace sinter::inline v1::jit {
 namespace {
 
-constexpr int vector_bytes = 16;
 /// The vectors that a thread may load of an input from which only positions are computed. Usually a row shares one
 /// position, so this costs little.
 constexpr std::size_t vectors_of_positions = 4;
@@ -53,7 +52,7 @@ int vector_width_for(const KernelTraits& traits, const Kernel& kernel) {
   const int live = live_bytes(graph) / 4;
   int cost = 0;
   for (const Node& n : graph.nodes()) cost += compile_cost(n.op);
-  int width = vector_bytes / static_cast<int>(widest);
+  int width = max_vector_bytes / static_cast<int>(widest);
   // The text holds the operations once more, for the elements past the last vector.
   while (width > 1 && (width * registers + live > register_budget || (width + 1) * cost > compile_budget)) width /= 2;
   return width;

@@ -15,6 +15,8 @@ namespace sinter::inline v1::jit {
 
 /// Numbers of elements, and offsets to them, below it fit in 31 bits.
 inline constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
+/// A GPU thread loads and stores vectors of at most this many bytes.
+inline constexpr int max_vector_bytes = 16;
 
 /// The layout of an operand over the loop nest.
 enum class AccessPattern : std::uint8_t {
