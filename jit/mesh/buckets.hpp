@@ -15,7 +15,11 @@ struct PartialSum {
   DType dtype;
 };
 
-/// Sums of one dtype in one array per rank: for small ones, the latency of a message outweighs its bytes.
+/// The most bytes of a bucket of several sums, as in PyTorch's DistributedDataParallel: for small messages, latency
+/// outweighs bandwidth; of large ones, the first could have been sent while the last sum was computed.
+inline constexpr std::int64_t max_bucket_bytes = 25 << 20;
+
+/// Sums of one dtype in one array per rank.
 struct Bucket {
   DType dtype;
   std::int64_t elements = 0;  // with the gaps that align the sums; what is in them is added and never read
@@ -23,18 +27,21 @@ struct Bucket {
   std::vector<std::int64_t> offsets;  // of the sums, in elements
 };
 
-/// A bucket for each dtype, with its sums in order.
-std::vector<Bucket> buckets_of(std::span<const PartialSum> sums);
+/// Buckets with their sums in order; those that are complete first come first.
+std::vector<Bucket> buckets_of(std::span<const PartialSum> sums, std::int64_t max_bytes = max_bucket_bytes);
 
 /// The arrays of buckets on a mesh.
 class BucketArrays {
  public:
   /// Throws OutOfMemory, DeviceError.
-  BucketArrays(std::span<const PartialSum> sums, Device mesh);
+  BucketArrays(std::span<const PartialSum> sums, Device mesh, std::int64_t max_bytes = max_bucket_bytes);
 
   /// A replicated tensor, whose copy at each rank receives the rank's part of sum i; then the sum.
   const runtime::TensorRef& operator[](std::size_t i) const { return views_[i]; }
-  /// Replaces the parts by their sums. Throws what Communicator throws.
+  /// Whether a bucket may be sent while ranks compute the parts in later ones.
+  bool overlap() const noexcept { return mesh_.size() > 1 && arrays_.size() > 1; }
+  /// Replaces the parts by their sums, in streams beside the current ones if buckets overlap. Throws what Communicator
+  /// throws.
   void all_reduce() const;
 
  private:

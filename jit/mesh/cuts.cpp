@@ -215,6 +215,15 @@ void list_gathers(const CutCall& c, const Cut& cut, std::vector<Collective>& lis
   gather(n.op, n.op == Op::prod ? accumulates_in(n.dtype) : n.dtype);
 }
 
+/// By node, the length of the longest chain of operations that it depends on.
+std::vector<int> depths(const Graph& graph) {
+  std::vector<int> depth(graph.nodes().size());
+  for (std::size_t i = 0; i < depth.size(); ++i)
+    for (const Operand o : graph.operands(graph.nodes()[i]))
+      depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(o.node)] + 1);
+  return depth;
+}
+
 /// Some cuts, whose partial results the first `ranks` ranks compute in one evaluation.
 class Combination {
  public:
@@ -225,6 +234,9 @@ class Combination {
       if (is_sum(c, cut)) sums_.push_back({&cut, output});
       output += cut.kind == Cut::Kind::Value ? 1 : part_count(node_of(c, cut));
     }
+    const std::vector<int> depth = depths(graph_);
+    std::ranges::stable_sort(
+        sums_, {}, [&](const Sum& s) { return depth[static_cast<std::size_t>(graph_.outputs()[s.output].node)]; });
   }
 
   std::vector<CombinedCut> values() {
@@ -236,12 +248,14 @@ class Combination {
     }
     if (c_.call.collectives && c_.mesh.size() > 1) list_collectives(sums);
     if (!c_.call.runs) {
-      run(shapes);
+      run(shapes, c_.call);
       return placeholders();
     }
     const BucketArrays buckets(sums, c_.mesh);
     for (std::size_t i = 0; i < sums_.size(); ++i) results_[sums_[i].output].array = buckets[i];
-    run(shapes);
+    Call call = c_.call;
+    call.marks_outputs = buckets.overlap();
+    run(shapes, call);
     {
       const runtime::Subject subject(subject_of_sums());
       buckets.all_reduce();
@@ -255,11 +269,11 @@ class Combination {
     std::size_t output;
   };
 
-  void run(std::span<const Shape> shapes) {
+  void run(std::span<const Shape> shapes, const Call& call) {
     if (results_.empty()) return;
-    const Placements placed = place(graph_, shapes, c_.call.leaves);
-    parts_ = run_ranks(*compiled_graph_for(std::move(graph_), c_.eager, false), c_.call, c_.mesh, placed.leaves,
-                       results_, ranks_);
+    const Placements placed = place(graph_, shapes, call.leaves);
+    parts_ = run_ranks(*compiled_graph_for(std::move(graph_), c_.eager, false), call, c_.mesh, placed.leaves, results_,
+                       ranks_);
   }
   std::vector<CombinedCut> joined() {
     std::vector<CombinedCut> values;
@@ -311,7 +325,7 @@ class Combination {
   Graph graph_;
   std::vector<Result> results_;
   std::vector<std::size_t> first_outputs_;  // by cut
-  std::vector<Sum> sums_;
+  std::vector<Sum> sums_;  // in the order in which ranks have the parts, more or less: gradients of last layers first
   RankResults parts_;
 };
 

@@ -40,13 +40,20 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   return t;
 }
 
-/// Calls run() in order with the work of other streams.
+bool writes_output(const Kernel& kernel) {
+  return std::ranges::find(kernel.outputs, Slot::Kind::Output, &Slot::kind) != kernel.outputs.end();
+}
+
+/// Runs a kernel, by run(), in order with the work of other streams.
 template <class F>
-auto run_in_order(std::span<TensorImpl* const> operands, std::size_t outputs, Device device, F run) {
+RunFaults run_in_order(const Kernel& kernel, std::span<TensorImpl* const> operands, const Call& call, F run) {
   small_vector<runtime::BufferAccess, 16> uses;
-  for (std::size_t i = 0; i < operands.size(); ++i) uses.push_back({operands[i]->buffer.get(), i < outputs});
-  const runtime::DependencyGuard ordered(device, {uses.data(), uses.size()});
-  return run();
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    uses.push_back({operands[i]->buffer.get(), i < kernel.outputs.size()});
+  runtime::DependencyGuard ordered(call.device, {uses.data(), uses.size()});
+  const RunFaults faults = run();
+  if (call.marks_outputs && writes_output(kernel)) ordered.mark_end();
+  return faults;
 }
 
 /// The loop nest of a kernel that runs over this shape.
@@ -69,7 +76,7 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
   if (call.runs) [[likely]] {
     const auto run = [&] { return kernel.run(nest, aliased, call.scalars, call.device); };
     const RunFaults faults = runtime::order_matters.load(std::memory_order_relaxed)
-                                 ? run_in_order(operands, outputs, call.device, run)
+                                 ? run_in_order(kernel.kernel(), operands, call, run)
                                  : run();
     if (faults.any() && !call.faulting_kernel) call.faulting_kernel = &kernel.kernel(), call.faults = faults;
   } else if (call.texts) {
@@ -87,7 +94,10 @@ void run_kernel(const Executable& kernel, std::span<TensorImpl* const> operands,
 void run_product(const Kernel& kernel, std::span<TensorImpl* const> operands, const Call& call) {
   if (call.row_reports) call.row_reports->emplace_back();
   if (!call.runs) return;
-  run_in_order(operands, 1, call.device, [&] { multiply(kernel, operands, call.scalars); });
+  run_in_order(kernel, operands, call, [&] {
+    multiply(kernel, operands, call.scalars);
+    return RunFaults();
+  });
   ThreadStats::count(stats().launches);
 }
 

@@ -45,6 +45,7 @@ struct Call {
   Device device;
   bool is_typed = false;                          // the graph follows from a type; a Lazy's has leaves for known values
   bool runs = true;                               // false: only compiles what running would need
+  bool marks_outputs = false;                     // another stream may read an output before later kernels are done
   KernelTexts* texts = nullptr;                   // if given, receives the kernels' texts; then nothing compiles
   std::vector<RowReport>* row_reports = nullptr;  // if given, receives one for each kernel; nothing compiles
   std::vector<CapturedPlan>* seen = nullptr;      // if given, receives the plans; nothing compiles

@@ -13,14 +13,14 @@ using namespace jit::loops;
 using ::testing::HasSubstr;
 
 constexpr DType f32 = DType::Float32;
-constexpr Type number = index_type(Kind::Index), value = element_type(f32);
+constexpr Type index = index_type(Kind::Index), value = element_type(f32);
 
 /// What programs are made of.
 struct Program {
   LoopProgram program{.name = "example", .code = {}};
   Builder b{program};
   Value y = b.param("y0", pointer_type(f32)), x = b.param("x0", pointer_type(f32));
-  Value count = b.param("count", number), fault = b.param("fault", index_type(Kind::FaultWord));
+  Value count = b.param("count", index), fault = b.param("fault", index_type(Kind::FaultWord));
   Value thread = b.builtin(Opcode::ThreadIdx), position = b.convert(thread, Kind::Index),
         offset = b.convert(thread, Kind::Offset);
   Value one = b.constant(f32, 0x3f800000), zero = b.integer(Kind::Index, 0), whole = b.constant(DType::Int32, 1);
@@ -65,7 +65,7 @@ const Mistake mistakes[]{
      }},
     {"MissingOperand", "an operand is missing",
      [](Program& p) { p.add({Opcode::Store, {}, {}, 0, {p.y, p.position, none, none, none}, {}}); }},
-    {"TooFewOperands", "number of operands", [](Program& p) { p.add({Opcode::Add, number, {}, 0, {p.count}, {}}); }},
+    {"TooFewOperands", "number of operands", [](Program& p) { p.add({Opcode::Add, index, {}, 0, {p.count}, {}}); }},
     {"LocalAsValue", "a local is not a value", [](Program& p) { p.b.op(Op::neg, f32, {p.local(1, p.one)}); }},
     // Kinds, dtypes, vector widths
     {"KindsAreMixed", "kinds differ", [](Program& p) { p.b.add(p.position, p.thread); }},
@@ -124,7 +124,7 @@ const Mistake mistakes[]{
        p.add({Opcode::Load, value, {}, vector, {p.x, p.position, none, none}, {}});
      }},
     {"SharedWithinLoop", "top level", [](Program& p) { p.within(p.always, [&] { p.b.shared(f32, 32, "s"); }); }},
-    {"ParameterWithinLoop", "top level", [](Program& p) { p.within(p.always, [&] { p.b.param("n", number); }); }},
+    {"ParameterWithinLoop", "top level", [](Program& p) { p.within(p.always, [&] { p.b.param("n", index); }); }},
     // Locals
     {"GetBeforeSet", "read before it is set", [](Program& p) { p.b.get(p.local()); }},
     {"CallBeforeSet", "read before it is set",
@@ -195,7 +195,7 @@ const Mistake mistakes[]{
      }},
     {"BarrierByALocal", "not in uniform control flow",
      [](Program& p) {
-       const Value a = p.b.local(number, 1, p.position, "a");
+       const Value a = p.b.local(index, 1, p.position, "a");
        p.within(p.b.less(p.b.get(a), p.count), [&] { p.b.warp_barrier(); });
      }},
     {"ShuffleInALoopOfAThread", "not in uniform control flow",
