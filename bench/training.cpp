@@ -2,6 +2,7 @@
 // third of a second holds. bench/training.py starts it beside its peers.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -15,6 +16,7 @@ namespace nn = sinter::nn;
 
 namespace {
 
+using Value = sn::Lazy<float>;
 using Step = std::function<void()>;
 using Make = std::function<Step(std::int64_t)>;
 
@@ -53,6 +55,63 @@ Step network(std::int64_t width) {
   return [state] { (void)state->optimizer.step(sn::cross_entropy(state->net(state->x), state->y)); };
 }
 
+/// A transformer block of four heads.
+class Block {
+ public:
+  explicit Block(std::int64_t width)
+      : width_(width),
+        qkv_(width, 3 * width),
+        out_(width, width),
+        up_(width, 4 * width),
+        down_(4 * width, width),
+        norm1_(width),
+        norm2_(width) {}
+
+  Value operator()(const Value& x) const {  // (batch, tokens, width)
+    const Value y = x + attention(norm1_(x));
+    return y + down_(sn::gelu(up_(norm2_(y))));
+  }
+  std::vector<sn::AnyTensor> parameters() const {
+    std::vector<sn::AnyTensor> all;
+    for (const nn::Linear* l : {&qkv_, &out_, &up_, &down_}) append(all, l->parameters());
+    for (const nn::LayerNorm* n : {&norm1_, &norm2_}) append(all, n->parameters());
+    return all;
+  }
+
+ private:
+  static void append(std::vector<sn::AnyTensor>& all, const std::vector<sn::AnyTensor>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  Value attention(const Value& x) const {
+    const std::int64_t batch = x.size(0), tokens = x.size(1), heads = 4;
+    const Value parts = qkv_(x);
+    const auto part = [&](std::int64_t i) {  // (batch, heads, tokens, width / heads)
+      const Value own = parts.slice(2, i * width_, (i + 1) * width_);
+      return own.reshape({batch, tokens, heads, width_ / heads}).transpose(1, 2);
+    };
+    const double scale = 1 / std::sqrt(static_cast<double>(width_ / heads));
+    const Value weights = sn::softmax(sn::matmul(part(0), part(1).transpose(2, 3)) * scale, -1);
+    return out_(sn::matmul(weights, part(2)).transpose(1, 2).reshape({batch, tokens, width_}));
+  }
+
+  std::int64_t width_;
+  nn::Linear qkv_, out_, up_, down_;
+  nn::LayerNorm norm1_, norm2_;
+};
+
+/// Forward, backward and AdamW of a block of this width on 8 sequences of 64 tokens.
+Step transformer(std::int64_t width) {
+  struct State {
+    Block block;
+    sn::Tensor<float> x, y;
+    sn::optim::AdamW optimizer;
+  };
+  const Block block(width);
+  const auto state = std::make_shared<State>(
+      State{block, sn::randn({8, 64, width}), sn::randn({8, 64, width}), sn::optim::AdamW(block.parameters())});
+  return [state] { (void)state->optimizer.step(sn::mse_loss(state->block(state->x), state->y)); };
+}
+
 /// AdamW over this many parameters of 64 x 64.
 Step optimizer(std::int64_t count) {
   std::vector<sn::AnyTensor> parameters;
@@ -73,6 +132,7 @@ const std::map<std::string, Make>& cases() {
       {"layer_norm", rows([](const auto& x) { return sn::layer_norm(x, {x.size(1)}); })},
       {"cross_entropy", cross_entropy},
       {"network", network},
+      {"transformer", transformer},
       {"optimizer", optimizer},
   };
   return all;

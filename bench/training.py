@@ -13,7 +13,7 @@ import sys
 import time
 
 CASES = [("softmax", 256), ("softmax", 4096), ("layer_norm", 256), ("layer_norm", 4096), ("cross_entropy", 1000), ("network", 64),
-         ("network", 512), ("optimizer", 200)]
+         ("network", 512), ("transformer", 128), ("transformer", 512), ("optimizer", 200)]
 ROUNDS = 5
 
 
@@ -29,6 +29,24 @@ def median_time(step):
     return statistics.median(times) * 1e6
 
 
+def torch_block(torch, width):
+    """A transformer block of four heads, pre-norm: (batch, tokens, width) to the same."""
+    linear, norm, functional = torch.nn.Linear, torch.nn.LayerNorm, torch.nn.functional
+
+    class Block(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.qkv, self.out, self.up, self.down = linear(width, 3 * width), linear(width, width), linear(width, 4 * width), linear(4 * width, width)
+            self.norm1, self.norm2 = norm(width), norm(width)
+
+        def forward(self, x):
+            heads = [p.unflatten(2, (4, width // 4)).transpose(1, 2) for p in self.qkv(self.norm1(x)).chunk(3, 2)]
+            x = x + self.out(functional.scaled_dot_product_attention(*heads).transpose(1, 2).flatten(2))
+            return x + self.down(functional.gelu(self.up(self.norm2(x))))
+
+    return Block()
+
+
 def torch_step(torch, name, size, wrap):
     functional = torch.nn.functional
     if name in ("softmax", "layer_norm", "cross_entropy"):
@@ -41,6 +59,9 @@ def torch_step(torch, name, size, wrap):
     if name == "optimizer":
         parameters = [torch.randn(64, 64, requires_grad=True) for _ in range(size)]
         optimizer, loss = torch.optim.AdamW(parameters, foreach=True), wrap(lambda: sum(p.sum() for p in parameters))
+    elif name == "transformer":
+        net, x, y = torch_block(torch, size), torch.randn(8, 64, size), torch.randn(8, 64, size)
+        optimizer, loss = torch.optim.AdamW(net.parameters(), foreach=True), wrap(lambda: functional.mse_loss(net(x), y))
     else:
         linear, gelu = torch.nn.Linear, torch.nn.GELU
         net = torch.nn.Sequential(linear(size, size), gelu(), linear(size, size), gelu(), linear(size, 10))
@@ -60,23 +81,44 @@ def identity(f):
     return f
 
 
+def jax_layer_norm(jax, x):
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * jax.lax.rsqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5)
+
+
+def jax_block(jax, width):
+    """torch_block: its parameters, and the function of them and the input."""
+    np, shapes = jax.numpy, [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
+    weights = [jax.random.normal(key, s) / s[0] ** 0.5 for key, s in zip(jax.random.split(jax.random.PRNGKey(1), 4), shapes)]
+    parameters = weights + [np.zeros(s[1]) for s in shapes] + [np.ones(width), np.zeros(width)] * 2
+
+    def block(p, x):
+        linear = lambda i, x: x @ p[i] + p[4 + i]
+        normed = jax_layer_norm(jax, x) * p[8] + p[9]
+        q, k, v = (h.reshape(*x.shape[:2], 4, width // 4) for h in np.split(linear(0, normed), 3, 2))
+        weights = jax.nn.softmax(np.einsum("bqhd,bkhd->bhqk", q, k) / (width // 4) ** 0.5, -1)
+        x = x + linear(1, np.einsum("bhqk,bkhd->bqhd", weights, v).reshape(x.shape))
+        return x + linear(3, jax.nn.gelu(linear(2, jax_layer_norm(jax, x) * p[10] + p[11]), approximate=False))
+
+    return parameters, block
+
+
 def jax_step(jax, name, size):
     np, key = jax.numpy, jax.random.PRNGKey(0)
     if name in ("softmax", "layer_norm", "cross_entropy"):
         x, w = jax.random.normal(key, (512, size)), jax.random.normal(key, (512, size))
         targets = jax.random.randint(key, (512,), 0, size)
-
-        def layer_norm(x):
-            mean = x.mean(1, keepdims=True)
-            return (x - mean) * jax.lax.rsqrt(((x - mean) ** 2).mean(1, keepdims=True) + 1e-5)
-
-        losses = {"softmax": lambda x: (jax.nn.softmax(x, 1) * w).sum(), "layer_norm": lambda x: (layer_norm(x) * w).sum(),
+        losses = {"softmax": lambda x: (jax.nn.softmax(x, 1) * w).sum(), "layer_norm": lambda x: (jax_layer_norm(jax, x) * w).sum(),
                   "cross_entropy": lambda x: -np.take_along_axis(jax.nn.log_softmax(x, 1), targets[:, None], 1).mean()}
         gradient = jax.jit(jax.grad(losses[name]))
         return lambda: gradient(x).block_until_ready()
     if name == "optimizer":
         parameters = [jax.random.normal(key, (64, 64)) for _ in range(size)]
         loss = lambda p: sum(x.sum() for x in p)
+    elif name == "transformer":
+        parameters, block = jax_block(jax, size)
+        x, y = jax.random.normal(key, (8, 64, size)), jax.random.normal(key, (8, 64, size))
+        loss = lambda p: ((block(p, x) - y) ** 2).mean()
     else:
         shapes = [(size, size), (size, size), (size, 10)]
         parameters = [jax.random.normal(key, s) / size**0.5 for s in shapes] + [np.zeros(s[1]) for s in shapes]
