@@ -107,8 +107,8 @@ Step transformer(std::int64_t width) {
     sn::optim::AdamW optimizer;
   };
   const Block block(width);
-  const auto state = std::make_shared<State>(
-      State{block, sn::randn({8, 64, width}), sn::randn({8, 64, width}), sn::optim::AdamW(block.parameters())});
+  const auto state = std::shared_ptr<State>(
+      new State{block, sn::randn({8, 64, width}), sn::randn({8, 64, width}), sn::optim::AdamW(block.parameters())});
   return [state] { (void)state->optimizer.step(sn::mse_loss(state->block(state->x), state->y)); };
 }
 

@@ -90,7 +90,7 @@ def jax_block(jax, width):
     """torch_block: its parameters, and the function of them and the input."""
     np, shapes = jax.numpy, [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
     weights = [jax.random.normal(key, s) / s[0] ** 0.5 for key, s in zip(jax.random.split(jax.random.PRNGKey(1), 4), shapes)]
-    parameters = weights + [np.zeros(s[1]) for s in shapes] + [np.ones(width), np.zeros(width)] * 2
+    parameters = weights + [np.zeros(s[1]) for s in shapes] + [f(width) for f in (np.ones, np.zeros, np.ones, np.zeros)]
 
     def block(p, x):
         linear = lambda i, x: x @ p[i] + p[4 + i]
