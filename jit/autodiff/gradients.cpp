@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,59 @@ LazyRef sum(const LazyRef& a, const LazyRef& b) {
                   "parts, and combine them with vjp",
                   max_lazy_nodes, max_history));
 }
+
+/// What the leaves of a segment contribute to gradients.
+class Contributions {
+ public:
+  using Receiver = std::function<void(const LazyRef&)>;
+
+  /// `to` must outlive this object.
+  void add(std::optional<Contribution> c, const TensorImpl& to, Receiver receive) {
+    if (!c) return;
+    const Values values{values_.size(), c->values.size()};
+    values_.insert(values_.end(), c->values.begin(), c->values.end());
+    if (!c->placement) return direct_.push_back({values.first, std::move(receive)});
+    auto target = std::ranges::find(targets_, &to, &Target::tensor);
+    if (target == targets_.end()) target = targets_.insert(target, {&to, std::move(receive), {}});
+    target->parts.emplace_back(std::move(c->placement), values);
+  }
+  /// Hands the gradients to their receivers. If some have to be evaluated, all are, and the segment's value: together,
+  /// because they share most of what they are computed from.
+  void deliver(const Differentiator& d, const LazyRef& value) {
+    if (values_.empty()) return;
+    const std::vector<LazyRef> values = lazy_outputs(d.taken(values_));
+    if (!targets_.empty()) evaluate_all(values, value);
+    for (const auto& [number, receive] : direct_) receive(values[number]);
+    for (const Target& target : targets_) {
+      std::vector<PlacedValues> parts;
+      for (const auto& [placement, own] : target.parts) {
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(own.first);
+        parts.push_back({placement, {first, first + static_cast<std::ptrdiff_t>(own.count)}});
+      }
+      target.receive(placed(*target.tensor, std::move(parts)));
+    }
+  }
+
+ private:
+  struct Values {
+    std::size_t first, count;
+  };
+  struct Target {
+    const TensorImpl* tensor;
+    Receiver receive;
+    std::vector<std::pair<std::shared_ptr<const Placement>, Values>> parts;
+  };
+
+  static void evaluate_all(std::vector<LazyRef> values, const LazyRef& value) {
+    values.push_back(value);
+    std::vector<runtime::TensorRef> results(values.size());
+    evaluate(values, results.data());
+  }
+
+  std::vector<Operand> values_;
+  std::vector<std::pair<std::size_t, Receiver>> direct_;
+  std::vector<Target> targets_;
+};
 
 /// Goes from the value through its origins to the tensors.
 class Gradients {
@@ -83,29 +137,22 @@ class Gradients {
     std::vector<bool> wanted(leaves);
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) wanted[leaf] = is_wanted(d, leaf);
     d.run(d.recorded().graph.outputs()[1], wanted);
-    std::vector<Operand> found;
-    std::vector<std::function<void(const LazyRef&)>> receivers;
-    const auto add = [&](std::uint32_t leaf, const TensorImpl& wrt, auto receive) {
-      if (const std::optional<Operand> g = contribution(d, leaf, wrt)) {
-        found.push_back(*g);
-        receivers.emplace_back(receive);
-      }
-    };
+    Contributions found;
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
       if (!wanted[leaf]) continue;
       if (const auto origin = d.origin(leaf)) {  // even if a tensor shares its memory: that is what was computed
-        add(leaf, *origin->result, [this, origin](const LazyRef& g) { push_back(*origin, g); });
+        found.add(contribution(d, leaf, *origin->result), *origin->result,
+                  [this, origin](const LazyRef& g) { push_back(*origin, g); });
         continue;
       }
       for (std::size_t i = 0; i < wrt_.size(); ++i)
         if (shares_memory(*d.recorded().leaves[leaf], *wrt_[i])) {
-          add(leaf, *wrt_[i], [this, i](const LazyRef& g) { results_[i] = sum(results_[i], g); });
+          found.add(contribution(d, leaf, *wrt_[i]), *wrt_[i],
+                    [this, i](const LazyRef& g) { results_[i] = sum(results_[i], g); });
           reached_[i] = reached_[i] || d.is_reached(leaf);
         }
     }
-    if (found.empty()) return;
-    const std::vector<LazyRef> gradients = lazy_outputs(d.taken(found));
-    for (std::size_t i = 0; i < gradients.size(); ++i) receivers[i](gradients[i]);
+    found.deliver(d, segment.value);
   }
 
   /// Adds the gradients with respect to a computation's inputs.

@@ -82,29 +82,22 @@ void accumulate(const TensorImpl& x, const TensorImpl& values) {
   for (std::int64_t i = 0; i < x.shape[shortest]; ++i) accumulate(*at(x, shortest, i), *at(values, shortest, i));
 }
 
-/// Zeros in the place of the memory that a tensor spans.
-class Span {
+}  // namespace
+
+/// The memory that a tensor spans.
+class SpannedMemory {
  public:
-  explicit Span(const TensorImpl& wrt) : wrt_(wrt), range_(runtime::byte_range(wrt)) {
+  explicit SpannedMemory(const TensorImpl& wrt) : wrt_(wrt), range_(runtime::byte_range(wrt)) {
     if (wrt.device.is_mesh())
       throw DeviceError(
           fmt::format("grad with respect to {}: it is read through a view or at computed indices, which is not "
                       "supported on a mesh\n  "
                       "Pass the tensor itself to the expression",
                       runtime::describe(wrt)));
-    const std::int64_t count = (range_.second - range_.first) / size();
-    elements_ = evaluate_one(lazy_zeros(Shape(count), wrt.dtype, wrt.device));
-  }
-  /// Holds a value in the place of the tensor.
-  Span(const TensorImpl& wrt, const LazyRef& value) : Span(wrt) {
-    TensorRef target = at(wrt);
-    const LazyRef terms[] = {lazy(*target), value};  // the value may have fewer axes
-    const LazyRef sum = lazy(Op::add, terms);
-    evaluate({&sum, 1}, &target);
   }
 
-  /// The part that corresponds to a view of the tensor. Throws Error if it is not within the tensor.
-  TensorRef at(const TensorImpl& view) const {
+  /// Throws Error unless a view is within the tensor.
+  void check(const TensorImpl& view) const {
     const auto [first, last] = runtime::byte_range(view);
     if (first < range_.first || last > range_.second || (view.data - range_.first) % size() != 0)
       throw Error(
@@ -112,21 +105,46 @@ class Span {
                       "gradient with respect to the whole tensor, and a "
                       "view of that",
                       runtime::describe(wrt_), runtime::describe(view)));
-    return runtime::view(*elements_, view.shape, view.strides, offset(view));
   }
-  /// The elements from the first one of a view on.
-  TensorRef from(const TensorImpl& view) const {
-    return runtime::view(*elements_, Shape(elements_->numel - offset(view)), Shape(1), offset(view));
-  }
+  std::int64_t numel() const noexcept { return (range_.second - range_.first) / size(); }
+  std::int64_t offset(const TensorImpl& view) const { return (view.data - range_.first) / size(); }
 
  private:
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(size_of(wrt_.dtype)); }
-  std::int64_t offset(const TensorImpl& view) const { return (view.data - range_.first) / size(); }
 
   const TensorImpl& wrt_;
   std::pair<const std::byte*, const std::byte*> range_;
+};
+
+/// Zeros in the place of the memory that a tensor spans.
+class PlacedZeros {
+ public:
+  explicit PlacedZeros(const TensorImpl& wrt)
+      : memory_(wrt), elements_(evaluate_one(lazy_zeros(Shape(memory_.numel()), wrt.dtype, wrt.device))) {}
+  /// Holds a value in the place of the tensor.
+  PlacedZeros(const TensorImpl& wrt, const LazyRef& value) : PlacedZeros(wrt) {
+    TensorRef target = at(wrt);
+    const LazyRef terms[] = {lazy(*target), value};  // the value may have fewer axes
+    const LazyRef sum = lazy(Op::add, terms);
+    evaluate({&sum, 1}, &target);
+  }
+
+  /// The part that corresponds to a view of the tensor.
+  TensorRef at(const TensorImpl& view) const {
+    return runtime::view(*elements_, view.shape, view.strides, memory_.offset(view));
+  }
+  /// The elements from the first one of a view on.
+  TensorRef from(const TensorImpl& view) const {
+    const std::int64_t first = memory_.offset(view);
+    return runtime::view(*elements_, Shape(elements_->numel - first), Shape(1), first);
+  }
+
+ private:
+  SpannedMemory memory_;
   TensorRef elements_;
 };
+
+namespace {
 
 /// Adds values to the elements at these offsets, counted from the first one.
 void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) {
@@ -140,55 +158,61 @@ void scatter_add(TensorImpl& elements, TensorImpl& offsets, TensorImpl& values) 
   write_indexed(elements, offsets.shape, own, {&axis, 1}, values, Write::Add, "grad");
 }
 
-/// A value that was put into zeros, and what it was computed from.
-Operand added(Differentiator& of, const TensorImpl& wrt, const Span& span, std::vector<LazyRef> inputs,
-              Pullback pullback) {
-  const TensorRef result = span.at(wrt);
-  return of.add_leaf(result, std::make_shared<const Origin>(Origin{std::move(inputs), std::move(pullback), result}));
-}
-
 /// The value's part that a view of `wrt` reads, where the value has the shape of `wrt`.
 LazyRef read_through(const TensorImpl& wrt, const TensorImpl& view, const LazyRef& value) {
-  const Span span(wrt, value);
-  return lazy(*span.at(view), Origin{{value}, {}, span.at(wrt)});
+  const PlacedZeros zeros(wrt, value);
+  return lazy(*zeros.at(view), Origin{{value}, {}, zeros.at(wrt)});
 }
 
-std::optional<Operand> of_array(Differentiator& of, std::uint32_t leaf, const TensorImpl& wrt) {
+/// values[0] is the gradient of a view.
+class ViewPlacement final : public Placement {
+ public:
+  explicit ViewPlacement(TensorRef view) : view_(std::move(view)) {}
+
+  void add(const PlacedZeros& zeros, std::span<const TensorRef> values) const override {
+    accumulate(*zeros.at(*view_), *values[0]);
+  }
+  std::vector<LazyRef> read(const TensorImpl& wrt, const LazyRef& gradient, std::span<const LazyRef>) const override {
+    return {read_through(wrt, *view_, gradient)};
+  }
+
+ private:
+  TensorRef view_;
+};
+
+/// values[2 k] are offsets in an array, values[2 k + 1] the gradients of the elements that are read from there.
+class GatherPlacement final : public Placement {
+ public:
+  explicit GatherPlacement(TensorRef array) : array_(std::move(array)) {}
+
+  void add(const PlacedZeros& zeros, std::span<const TensorRef> values) const override {
+    for (std::size_t i = 0; i < values.size(); i += 2) scatter_add(*zeros.from(*array_), *values[i], *values[i + 1]);
+  }
+  std::vector<LazyRef> read(const TensorImpl& wrt, const LazyRef& gradient,
+                            std::span<const LazyRef> values) const override {
+    const LazyRef whole = read_through(wrt, *array_, gradient);
+    std::vector<LazyRef> parts(values.size());
+    for (std::size_t i = 0; i < values.size(); i += 2) parts[i + 1] = lazy_load(whole, values[i]);
+    return parts;
+  }
+
+ private:
+  TensorRef array_;
+};
+
+std::optional<Contribution> of_array(Differentiator& of, std::uint32_t leaf, const TensorImpl& wrt) {
   const std::vector<Differentiator::Gathered> loads = of.of_array(leaf);
   if (loads.empty()) return std::nullopt;
-  const Span span(wrt);
   const TensorRef array = TensorRef::share(of.recorded().leaves[leaf]);
-  (void)span.at(*array);
-  std::vector<LazyRef> offsets, gradients;
+  SpannedMemory(wrt).check(*array);
+  Contribution found{{}, std::make_shared<const GatherPlacement>(array)};
   for (const auto& [offset, g] : loads) {
     Shape shape = of.shape(offset);
     (void)broadcast(shape, of.shape(g));
-    const Operand both[] = {of.broadcast_to(offset, shape), of.broadcast_to(g, shape)};
-    const std::vector<LazyRef> values = lazy_outputs(of.taken(both));
-    std::array<TensorRef, 2> results;
-    evaluate(values, results.data());
-    scatter_add(*span.from(*array), *results[0], *results[1]);
-    offsets.push_back(values[0]);
-    gradients.push_back(values[1]);
+    found.values.push_back(of.broadcast_to(offset, shape));
+    found.values.push_back(of.broadcast_to(g, shape));
   }
-  const auto gather = [array, offsets, wrt = TensorRef::share(const_cast<TensorImpl*>(&wrt))](const LazyRef& value) {
-    const LazyRef read = read_through(*wrt, *array, value);
-    std::vector<LazyRef> parts;
-    for (const LazyRef& offset : offsets) parts.push_back(lazy_load(read, offset));
-    return parts;
-  };
-  return added(of, wrt, span, std::move(gradients), gather);
-}
-
-/// The gradient with respect to a tensor for that of a view of it.
-Operand of_view(Differentiator& of, Operand gradient, const TensorRef& view, const TensorImpl& wrt) {
-  const Span span(wrt);
-  const LazyRef value = lazy(of.taken({&gradient, 1}));
-  accumulate(*span.at(*view), *evaluate_one(value));
-  const auto read = [view, wrt = TensorRef::share(const_cast<TensorImpl*>(&wrt))](const LazyRef& g) {
-    return std::vector<LazyRef>{read_through(*wrt, *view, g)};
-  };
-  return added(of, wrt, span, {value}, read);
+  return found;
 }
 
 }  // namespace
@@ -202,20 +226,42 @@ bool shares_memory(const TensorImpl& a, const TensorImpl& b) noexcept {
   return a.buffer && a.buffer == b.buffer && overlap_as_targets(a, b);
 }
 
-std::optional<Operand> contribution(Differentiator& of, std::uint32_t leaf, const TensorImpl& wrt) {
+std::optional<Contribution> contribution(Differentiator& of, std::uint32_t leaf, const TensorImpl& wrt) {
   const TensorRef read = TensorRef::share(of.recorded().leaves[leaf]);
-  const std::optional<Operand> gathered = of_array(of, leaf, wrt);
+  std::optional<Contribution> gathered = of_array(of, leaf, wrt);
   const std::optional<Operand> g = of.of_leaf(leaf);
   if (!g) return gathered;
-  if (is_same_view(*read, wrt)) return of.broadcast_to(*g, wrt.shape);
+  if (is_same_view(*read, wrt)) return Contribution{{of.broadcast_to(*g, wrt.shape)}, {}};
   const Shape shape = unexpanded(*read);
-  const Operand summed = of.sum_to_shape(shape, *g, read->shape);
+  const Operand summed = of.broadcast_to(of.sum_to_shape(shape, *g, read->shape), shape);
   if (const std::optional<AxisMap> map = permutation(*read, wrt))
-    return of.broadcast_to(of.apply_axis_map(of.broadcast_to(summed, shape), *map), wrt.shape);
+    return Contribution{{of.broadcast_to(of.apply_axis_map(summed, *map), wrt.shape)}, {}};
   Shape strides = read->strides;
   for (int i = 0; i < strides.ndim(); ++i)
     if (shape[i] != read->shape[i]) strides[i] = 0;
-  return of_view(of, of.broadcast_to(summed, shape), runtime::view(*read, shape, strides), wrt);
+  TensorRef view = runtime::view(*read, shape, strides);
+  SpannedMemory(wrt).check(*view);
+  return Contribution{{summed}, std::make_shared<const ViewPlacement>(std::move(view))};
+}
+
+LazyRef placed(const TensorImpl& wrt, std::vector<PlacedValues> parts) {
+  const PlacedZeros zeros(wrt);
+  std::vector<LazyRef> inputs;
+  for (const PlacedValues& part : parts) {
+    std::vector<TensorRef> values(part.values.size());
+    evaluate(part.values, values.data());
+    part.placement->add(zeros, values);
+    inputs.insert(inputs.end(), part.values.begin(), part.values.end());
+  }
+  const auto read = [parts = std::move(parts),
+                     wrt = TensorRef::share(const_cast<TensorImpl*>(&wrt))](const LazyRef& gradient) {
+    std::vector<LazyRef> gradients;
+    for (const PlacedValues& part : parts)
+      for (LazyRef& g : part.placement->read(*wrt, gradient, part.values)) gradients.push_back(std::move(g));
+    return gradients;
+  };
+  const TensorRef result = zeros.at(wrt);
+  return lazy(*result, Origin{std::move(inputs), read, result});
 }
 
 }  // namespace sinter::inline v1::jit

@@ -224,5 +224,17 @@ TEST(ComputedOnce, OneKernelForOneText) {
   }
 }
 
+/// Gradients through a view of a result are evaluated, and with them what shares their operations.
+TEST(ComputedOnce, WhatGradientsThroughViewsShare) {
+  const sn::Tensor a = waves({3, 4}, sn::cpu), w = waves({4, 6}, sn::cpu), v = waves({3, 5}, sn::cpu);
+  const sn::Lazy<float> h = sn::matmul(a, w);
+  const sn::Lazy<float> loss = sn::tanh(sn::matmul(h.slice(1, 0, 3) * h.slice(1, 3, 6), v)).square().sum();
+  const auto [gw, gv] = sn::grad(loss, w, v);
+  const auto before = sn::jit_stats().launches;
+  const sn::Tensor<float> gradient = gv, value = loss;
+  EXPECT_EQ(sn::jit_stats().launches, before + 2);  // copies
+  EXPECT_EQ(gradient.shape(), sn::Shape(3, 5));
+}
+
 }  // namespace
 }  // namespace sinter
