@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <runtime/collective/call.hpp>
 #include <sinter/jit/recorded.hpp>
@@ -235,8 +236,9 @@ class Combination {
       output += cut.kind == Cut::Kind::Value ? 1 : part_count(node_of(c, cut));
     }
     const std::vector<int> depth = depths(graph_);
-    std::ranges::stable_sort(
-        sums_, {}, [&](const Sum& s) { return depth[static_cast<std::size_t>(graph_.outputs()[s.output].node)]; });
+    std::ranges::sort(sums_, {}, [&](const Sum& s) {
+      return std::pair(depth[static_cast<std::size_t>(graph_.outputs()[s.output].node)], s.output);
+    });
   }
 
   std::vector<CombinedCut> values() {
