@@ -1,6 +1,7 @@
 // Streams beside the current ones, for work that overlaps with what they do.
 #pragma once
 #include <deque>
+#include <utility>
 
 #include <sinter/runtime/mesh.hpp>
 #include <sinter/runtime/stream_impl.hpp>

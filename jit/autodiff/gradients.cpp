@@ -45,48 +45,52 @@ class Contributions {
  public:
   using Receiver = std::function<void(const LazyRef&)>;
 
-  /// `to` must outlive this object.
-  void add(std::optional<Contribution> c, const TensorImpl& to, Receiver receive) {
+  /// A contribution to the gradient with respect to `to`, which must outlive this object. Those for one receiver have
+  /// the same key.
+  void add(std::optional<Contribution> c, const TensorImpl& to, const void* key, Receiver receive) {
     if (!c) return;
-    const Values values{values_.size(), c->values.size()};
+    const Range own{values_.size(), c->values.size()};
     values_.insert(values_.end(), c->values.begin(), c->values.end());
-    if (!c->placement) return direct_.push_back({values.first, std::move(receive)});
-    auto target = std::ranges::find(targets_, &to, &Target::tensor);
-    if (target == targets_.end()) target = targets_.insert(target, {&to, std::move(receive), {}});
-    target->parts.emplace_back(std::move(c->placement), values);
+    if (!c->placement) return direct_.push_back({own.first, std::move(receive)});
+    auto target = std::ranges::find(targets_, key, &Target::key);
+    if (target == targets_.end()) target = targets_.insert(target, {key, to, std::move(receive), {}});
+    target->parts.emplace_back(std::move(c->placement), own);
   }
-  /// Hands the gradients to their receivers. If some have to be evaluated, all are, and the segment's value: together,
-  /// because they share most of what they are computed from.
+  /// Hands the gradients to their receivers. If some have to be evaluated, all are, and `value`, unless it is null:
+  /// together, because they share most of what they are computed from.
   void deliver(const Differentiator& d, const LazyRef& value) {
     if (values_.empty()) return;
-    const std::vector<LazyRef> values = lazy_outputs(d.taken(values_));
-    if (!targets_.empty()) evaluate_all(values, value);
+    std::vector<LazyRef> values = lazy_outputs(d.taken(values_));
+    std::vector<runtime::TensorRef> evaluated;
+    if (!targets_.empty()) {
+      if (value) values.push_back(value);
+      evaluated.resize(values.size());
+      evaluate(values, evaluated.data());
+    }
     for (const auto& [number, receive] : direct_) receive(values[number]);
     for (const Target& target : targets_) {
       std::vector<PlacedValues> parts;
-      for (const auto& [placement, own] : target.parts) {
-        const auto first = values.begin() + static_cast<std::ptrdiff_t>(own.first);
-        parts.push_back({placement, {first, first + static_cast<std::ptrdiff_t>(own.count)}});
-      }
-      target.receive(placed(*target.tensor, std::move(parts)));
+      for (const auto& [placement, own] : target.parts) parts.push_back({placement, own.of(values), own.of(evaluated)});
+      target.receive(placed(target.to, std::move(parts)));
     }
   }
 
  private:
-  struct Values {
+  struct Range {
     std::size_t first, count;
+
+    template <class T>
+    std::vector<T> of(const std::vector<T>& all) const {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+      return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+    }
   };
   struct Target {
-    const TensorImpl* tensor;
+    const void* key;
+    std::reference_wrapper<const TensorImpl> to;
     Receiver receive;
-    std::vector<std::pair<std::shared_ptr<const Placement>, Values>> parts;
+    std::vector<std::pair<std::shared_ptr<const Placement>, Range>> parts;
   };
-
-  static void evaluate_all(std::vector<LazyRef> values, const LazyRef& value) {
-    values.push_back(value);
-    std::vector<runtime::TensorRef> results(values.size());
-    evaluate(values, results.data());
-  }
 
   std::vector<Operand> values_;
   std::vector<std::pair<std::size_t, Receiver>> direct_;
@@ -141,18 +145,19 @@ class Gradients {
     for (std::uint32_t leaf = 0; leaf < leaves; ++leaf) {
       if (!wanted[leaf]) continue;
       if (const auto origin = d.origin(leaf)) {  // even if a tensor shares its memory: that is what was computed
-        found.add(contribution(d, leaf, *origin->result), *origin->result,
+        const TensorImpl& result = *origin->result;
+        found.add(contribution(d, leaf, result), result, &result,
                   [this, origin](const LazyRef& g) { push_back(*origin, g); });
         continue;
       }
       for (std::size_t i = 0; i < wrt_.size(); ++i)
         if (shares_memory(*d.recorded().leaves[leaf], *wrt_[i])) {
-          found.add(contribution(d, leaf, *wrt_[i]), *wrt_[i],
+          found.add(contribution(d, leaf, *wrt_[i]), *wrt_[i], &results_[i],
                     [this, i](const LazyRef& g) { results_[i] = sum(results_[i], g); });
           reached_[i] = reached_[i] || d.is_reached(leaf);
         }
     }
-    found.deliver(d, segment.value);
+    found.deliver(d, &segment == order_.back().get() ? segment.value : LazyRef());  // others have been evaluated
   }
 
   /// Adds the gradients with respect to a computation's inputs.

@@ -247,10 +247,9 @@ std::optional<Contribution> contribution(Differentiator& of, std::uint32_t leaf,
 LazyRef placed(const TensorImpl& wrt, std::vector<PlacedValues> parts) {
   const PlacedZeros zeros(wrt);
   std::vector<LazyRef> inputs;
-  for (const PlacedValues& part : parts) {
-    std::vector<TensorRef> values(part.values.size());
-    evaluate(part.values, values.data());
-    part.placement->add(zeros, values);
+  for (PlacedValues& part : parts) {
+    part.placement->add(zeros, part.evaluated);
+    part.evaluated.clear();
     inputs.insert(inputs.end(), part.values.begin(), part.values.end());
   }
   const auto read = [parts = std::move(parts),

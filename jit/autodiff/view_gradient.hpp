@@ -42,8 +42,9 @@ std::optional<Contribution> contribution(Differentiator& of, std::uint32_t leaf,
 struct PlacedValues {
   std::shared_ptr<const Placement> placement;
   std::vector<LazyRef> values;
+  std::vector<runtime::TensorRef> evaluated;  // the same
 };
-/// The sum of such contributions to one tensor. Evaluates the values.
+/// The sum of such contributions to one tensor.
 LazyRef placed(const runtime::TensorImpl& wrt, std::vector<PlacedValues> parts);
 
 }  // namespace sinter::inline v1::jit

@@ -327,7 +327,7 @@ class Combination {
   Graph graph_;
   std::vector<Result> results_;
   std::vector<std::size_t> first_outputs_;  // by cut
-  std::vector<Sum> sums_;  // in the order in which ranks have the parts, more or less: gradients of last layers first
+  std::vector<Sum> sums_;                   // by depth, roughly the order in which ranks compute the parts
   RankResults parts_;
 };
 

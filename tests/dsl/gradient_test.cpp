@@ -107,6 +107,11 @@ TEST_F(Gradient, ThroughViews) {
   check([&] { return Value((w.diagonal() * y).exp().sum()); }, {w, y});
 }
 
+TEST_F(Gradient, OfOneTensorTwice) {
+  const auto [g, h] = sn::grad((x[0] * x[1]).sum(), x, x);
+  EXPECT_TRUE(sn::equal(g, x.flip(0)) && sn::equal(h, x.flip(0)));
+}
+
 TEST_F(Gradient, ThroughViewsOfResults) {
   check([&] { return Value((sn::matmul(x, w).t()[1] * x.t()[0]).exp().sum()); }, {x, w});
   check([&] { return Value((x.softmax(1).view({3, 2}) * random({3, 2}, 5)).sin().sum()); }, {x});

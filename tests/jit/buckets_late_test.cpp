@@ -7,8 +7,6 @@
 #include <vector>
 
 #include <jit/mesh/buckets.hpp>
-#include <jit/run/compiled_graph.hpp>
-#include <jit/run/runner.hpp>
 #include <runtime/side_streams.hpp>
 #include <runtime/streams.hpp>
 #include <runtime/virtual/late_work.hpp>
