@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <sinter/runtime/error.hpp>
+#include "../evaluate/lazy_graph.hpp"
 #include "../infer/check_shapes.hpp"
 #include "../infer/shapes.hpp"
 #include "differentiator.hpp"
@@ -60,12 +61,14 @@ class Contributions {
   /// together, because they share most of what they are computed from.
   void deliver(const Differentiator& d, const LazyRef& value) {
     if (values_.empty()) return;
-    std::vector<LazyRef> values = lazy_outputs(d.taken(values_));
+    // The differentiated graph's own output: it shares nodes with the gradients, which the caller's value does not.
+    if (value) values_.push_back(d.output());
+    const std::vector<LazyRef> values = lazy_outputs(d.taken(values_));
     std::vector<runtime::TensorRef> evaluated;
     if (!targets_.empty()) {
-      if (value) values.push_back(value);
       evaluated.resize(values.size());
       evaluate(values, evaluated.data());
+      if (value) keep_result(value, evaluated.back());
     }
     for (const auto& [number, receive] : direct_) receive(values[number]);
     for (const Target& target : targets_) {

@@ -376,10 +376,7 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
   }
   evaluate_recorded(recorded, outputs, mode);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (is_new[i] && LazyAccess::snapshot(values[i])->size > 0) {
-      LazyAccess::state(*values[i]).keep_result(TensorSnapshot::of(outputs[i]));
-      drop_ancestor_results(values[i]);
-    }
+    if (is_new[i]) keep_result(values[i], outputs[i]);
 }
 
 runtime::TensorRef evaluate_one(const LazyRef& value) {

@@ -223,6 +223,10 @@ Recorded record(std::span<const LazyRef> values, std::vector<LazyRef>& changed) 
   return made;
 }
 
+namespace {
+
+/// Releases the results that only another evaluation of `value` would use: a loop that evaluates each step would keep
+/// all of them.
 void drop_ancestor_results(const LazyRef& value) {
   small_vector<ContentRef, 8> pending{LazyAccess::snapshot(value)};
   while (!pending.empty()) {
@@ -231,6 +235,14 @@ void drop_ancestor_results(const LazyRef& value) {
     for (const LazyRef& o : c->operands)
       if (o && o->owners() == 1 && !LazyAccess::state(*o).drop_result()) pending.push_back(LazyAccess::snapshot(o));
   }
+}
+
+}  // namespace
+
+void keep_result(const LazyRef& value, runtime::TensorRef result) {
+  if (LazyAccess::snapshot(value)->size == 0) return;
+  LazyAccess::state(*value).keep_result(TensorSnapshot::of(std::move(result)));
+  drop_ancestor_results(value);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -19,8 +19,8 @@ std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t 
 /// modified.
 Recorded record(std::span<const LazyRef> values, std::vector<LazyRef>& changed);
 
-/// Releases the results that only another evaluation of `value` would use: a loop that evaluates each step would keep
-/// all of them.
-void drop_ancestor_results(const LazyRef& value);
+/// Keeps the result of an evaluation for those that depend on the value, and drops those of its ancestors that nothing
+/// else refers to.
+void keep_result(const LazyRef& value, runtime::TensorRef result);
 
 }  // namespace sinter::inline v1::jit

@@ -11,11 +11,9 @@ namespace {
 
 double elements(const Shape& shape) { return static_cast<double>(shape.numel()); }
 
-/// Each element of the result is a sum over the last axis of the first factor.
 Arithmetic product_arithmetic(const Kernel& kernel, const Shape& result, std::span<const Shape> inputs) {
   const DType dtype = kernel.graph[kernel.graph.outputs()[0]].dtype;
-  const Shape a = transposed(inputs[0], product_form(kernel.graph).transposes.a);
-  const double length = a.empty() ? 1 : static_cast<double>(a[-1]);
+  const auto length = static_cast<double>(contracted_extent(product_form(kernel.graph), inputs[0]));
   return {(is_complex(dtype) ? 8 : 2) * elements(result) * length, dtype};
 }
 

@@ -19,10 +19,7 @@ Shape shape_by_inputs(const Kernel& kernel, Leaves leaves, std::span<const Shape
   const auto shape_of = [&](const Slot& s) -> const Shape& {
     return s.kind == Slot::Kind::Leaf ? leaves[s.number]->shape : temporaries[s.number];
   };
-  if (kernel.is_product) {
-    const Transposed transposes = product_form(kernel.graph).transposes;
-    return product_shape(shape_of(kernel.inputs[0]), shape_of(kernel.inputs[1]), transposes).value();
-  }
+  if (kernel.is_product) return product_shape(kernel, shape_of(kernel.inputs[0]), shape_of(kernel.inputs[1]));
   Shape whole;
   const auto add = [&](const Slot& s) {
     if (s.kind == Slot::Kind::Array) return;

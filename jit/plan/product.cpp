@@ -105,10 +105,23 @@ void for_each_product(MatrixProduct p, std::span<const BatchAxis> outer, F take)
   }
 }
 
-/// The operand itself, or its transposed view.
-TensorRef as_multiplied(TensorImpl& t, bool transposes) {
-  if (!transposes || t.ndim() < 2) return TensorRef::share(&t);
-  return runtime::view(t, transposed(t.shape), transposed(t.strides));
+/// The matrices of a batch, one below the other: a view if its strides allow that, else a copy.
+TensorRef stacked(TensorImpl& t) {
+  std::int64_t rows = 1, step = 1;
+  for (int axis = t.ndim() - 1; axis-- > 0;) {
+    if (t.shape[axis] == 1) continue;
+    if (rows == 1) step = t.strides[axis];
+    if (t.strides[axis] != rows * step) return stacked(*contiguous(t));
+    rows *= t.shape[axis];
+  }
+  return runtime::view(t, Shape(rows, t.shape[-1]), Shape(step, t.strides[-1]));
+}
+
+/// The factor as it is, or as the matrix that the sum over its batch multiplies; or the transposed view of that.
+TensorRef as_multiplied(TensorImpl& t, bool transposes, bool stacks) {
+  const TensorRef factor = stacks ? stacked(t) : TensorRef::share(&t);
+  if (!transposes || t.ndim() < 2) return factor;
+  return runtime::view(*factor, transposed(factor->shape), transposed(factor->strides));
 }
 
 /// The operand itself, or a copy in a layout that BLAS accepts.
@@ -219,19 +232,40 @@ ProductForm product_form(const Graph& kernel) {
   ProductForm form;
   for (const Node& n : kernel.nodes()) {
     if (n.op == Op::matmul) form.transposes = Transposed::of(n.attribute);
+    if (n.op == Op::sum) form.sum = ReduceAxes::of(n.attribute);
     if (n.op != Op::mul) continue;
     const Operand value = kernel.operands(n)[0], number = kernel.operands(n)[1];
-    (kernel[value].op == Op::matmul ? form.alpha : form.beta) = number;
+    (kernel[value].op == Op::leaf ? form.beta : form.alpha) = number;
   }
   return form;
+}
+
+bool sums_batch(const Shape& a, const Shape& b, Transposed transposes, ReduceAxes along) {
+  if (a.ndim() < 3 || a.ndim() != b.ndim() || batch_of(a) != batch_of(b) || a.numel() == 0 || b.numel() == 0)
+    return false;
+  const unsigned all = (1u << a.ndim()) - 1, matrix = 3;
+  return transposes.a && !transposes.b && along.axes == (all & ~matrix);
+}
+
+Shape product_shape(const Kernel& kernel, const Shape& a, const Shape& b) {
+  const ProductForm form = product_form(kernel.graph);
+  const Shape each = product_shape(a, b, form.transposes).value();
+  return form.sum ? reduced_shape(each, *form.sum) : each;
+}
+
+std::int64_t contracted_extent(const ProductForm& form, const Shape& a) {
+  if (a.empty()) return 1;
+  return transposed(a, form.transposes.a)[-1] * (form.sum ? batch_of(a).numel() : 1);
 }
 
 void multiply(const Kernel& kernel, std::span<TensorImpl* const> operands, const Scalar* scalars) {
   TensorImpl& out = *operands[0];
   TensorImpl* const added = operands.size() > 3 ? operands[3] : nullptr;
   if (out.numel == 0) return;
-  const Transposed transposes = product_form(kernel.graph).transposes;
-  const TensorRef left = as_multiplied(*operands[1], transposes.a), right = as_multiplied(*operands[2], transposes.b);
+  const ProductForm form = product_form(kernel.graph);
+  const bool stacks = form.sum.has_value();
+  const TensorRef left = as_multiplied(*operands[1], form.transposes.a, stacks);
+  const TensorRef right = as_multiplied(*operands[2], form.transposes.b, stacks);
   TensorImpl &a = *left, &b = *right;
   const MatrixProduct factors = factors_of(kernel, scalars);
   if (factors.alpha == 0 || (added && factors.beta == 0)) return multiply_by_zero(out, a, b, added, factors);

@@ -11,13 +11,24 @@
 
 namespace sinter::inline v1::jit {
 
-/// A product's kernel computes alpha matmul(a, b) + beta c. Its graph is a matmul, optionally multiplied by a number,
-/// to which a third input, optionally multiplied by a number, may be added. Absent operands are default values.
+/// A product's kernel computes alpha matmul(a, b) + beta c. Its graph is a matmul, optionally summed over its batch and
+/// multiplied by a number, to which a third input, optionally multiplied by a number, may be added. Absent operands are
+/// default values.
 struct ProductForm {
   Operand alpha, beta;  // scalar or constant nodes
   Transposed transposes;
+  std::optional<ReduceAxes> sum;
 };
 ProductForm product_form(const Graph& kernel);
+
+/// Whether the sum of a product along these axes is one product: that of the matrices of each batch, one below the
+/// other, a^T with b.
+bool sums_batch(const Shape& a, const Shape& b, Transposed transposes, ReduceAxes along);
+
+/// The shape that a product's kernel writes.
+Shape product_shape(const Kernel& kernel, const Shape& a, const Shape& b);
+/// The number of elements of a that each element of the result is computed from.
+std::int64_t contracted_extent(const ProductForm& form, const Shape& a);
 
 /// Runs a product's kernel. `operands` are its output and its inputs, of one dtype and on one device. The output has
 /// the product's shape, as has the addend. The output may be the addend itself, but shares no memory with the other

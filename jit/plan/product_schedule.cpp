@@ -9,6 +9,7 @@
 #include "../graph/node_set.hpp"
 #include "../infer/shapes.hpp"
 #include "plan_builder.hpp"
+#include "product.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -36,9 +37,8 @@ class ProductScheduler {
  private:
   /// alpha a b + beta addend; belongs to the last node of this expression.
   struct Product {
-    NodeId alpha = -1, addend = -1, beta = -1;  // -1 if absent
-    std::uint64_t transposes = 0;               // the matmul's Transposed
-    std::vector<NodeId> inputs;                 // a, b, addend
+    NodeId matmul, sum = -1, alpha = -1, addend = -1, beta = -1;  // -1 if absent
+    std::vector<NodeId> inputs;                                   // a, b, addend
   };
 
   struct Value {
@@ -102,10 +102,20 @@ class ProductScheduler {
   void find_products() {
     for (NodeId id = 0; id < count(); ++id) {
       if (node(id).op != Op::matmul || !value(id).needed) continue;
-      Product p{.transposes = node(id).attribute, .inputs = {operand(id, 0), operand(id, 1)}};
-      const NodeId last = eager_ ? id : take_addend(p, take_factor(p, id));
+      Product p{.matmul = id, .inputs = {operand(id, 0), operand(id, 1)}};
+      const NodeId last = eager_ ? id : take_addend(p, take_factor(p, take_sum(p)));
       value(last).product = std::move(p);
     }
+  }
+
+  /// Takes over the sum over the batch, if there is one.
+  NodeId take_sum(Product& p) {
+    const NodeId id = p.matmul, reader = only_reader(id, Op::sum);
+    const auto takes = [&](ReduceAxes along) {
+      return sums_batch(shape(p.inputs[0]), shape(p.inputs[1]), Transposed::of(node(id).attribute), along);
+    };
+    if (reader < 0 || !takes(ReduceAxes::of(node(reader).attribute))) return id;
+    return p.sum = reader;
   }
 
   /// Takes over the multiplication by a number, if there is one. Returns the node that the product then computes.
@@ -134,7 +144,7 @@ class ProductScheduler {
   }
 
   std::int64_t contracted(const Product& p) const {
-    return transposed(shape(p.inputs[0]), Transposed::of(p.transposes).a)[-1];
+    return transposed(shape(p.inputs[0]), Transposed::of(node(p.matmul).attribute).a)[-1];
   }
 
   /// Whether only products and outputs read it.
@@ -245,7 +255,9 @@ class ProductScheduler {
       return graph.node(Op::mul, dtype, factors);
     };
     const Operand factors[] = {input(p.inputs[0]), input(p.inputs[1])};
-    Operand made = times(graph.node(Op::matmul, dtype, factors, p.transposes), p.alpha);
+    Operand made = graph.node(Op::matmul, dtype, factors, node(p.matmul).attribute);
+    if (p.sum >= 0) made = graph.node(Op::sum, dtype, {&made, 1}, node(p.sum).attribute);
+    made = times(made, p.alpha);
     if (p.addend >= 0) {
       const Operand terms[] = {made, times(input(p.addend), p.beta)};
       made = graph.node(Op::add, dtype, terms);

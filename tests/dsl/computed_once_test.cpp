@@ -236,5 +236,22 @@ TEST(ComputedOnce, WhatGradientsThroughViewsShare) {
   EXPECT_EQ(gradient.shape(), sn::Shape(3, 5));
 }
 
+/// Although the gradients' part of the graph has composite operations expanded, and scalars of its own.
+TEST(ComputedOnce, WhatAValueAndItsGradientsThroughViewsShare) {
+  const sn::Tensor a = waves({3, 4}, sn::cpu), w = waves({4, 6}, sn::cpu), v = waves({3, 5}, sn::cpu);
+  const auto loss_of = [&] {
+    const sn::Lazy<float> h = sn::matmul(a, w);
+    const sn::Lazy<float> norm = sn::layer_norm(h.slice(1, 0, 3) * h.slice(1, 3, 6), {3});
+    return sn::Lazy<float>(sn::matmul(norm, v).square().sum());
+  };
+  const sn::Lazy<float> loss = loss_of();
+  const auto before = sn::jit_stats().launches;
+  const auto [gw, gv] = sn::grad(loss, w, v);
+  // The norm, the product, the sum with its gradient, two products, the norm's gradient, which is placed in three.
+  EXPECT_EQ(sn::jit_stats().launches, before + 9);
+  EXPECT_FLOAT_EQ(sn::Tensor<float>(loss).item(), sn::Tensor<float>(loss_of()).item());
+  EXPECT_EQ(sn::jit_stats().launches, before + 9 + 1 + 4);  // the value is copied; without a gradient, it is computed
+}
+
 }  // namespace
 }  // namespace sinter

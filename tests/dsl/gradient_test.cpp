@@ -134,6 +134,14 @@ TEST_F(Gradient, ThroughViewsOfResults) {
       {x, w});
 }
 
+TEST_F(Gradient, OfAWeightOfABatchIsOneProduct) {
+  const Doubles batch = random({5, 2, 3}, 6);
+  const Value loss = sn::matmul(batch, w).sum();
+  const auto before = sn::jit_stats().launches;
+  (void)Doubles(sn::grad(loss, w));
+  EXPECT_EQ(sn::jit_stats().launches - before, 2u);  // ones, and the product
+}
+
 TEST_F(Gradient, GoesBackThroughManyViewsOfResults) {
   const Doubles a = random({2, 2}, 5);
   const auto power = [&](int n) {
@@ -437,10 +445,13 @@ class Program {
 };
 
 TEST_F(Gradient, OfRandomPrograms) {
-  const Doubles square = random({3, 3}, 10);
+  const Doubles square = random({3, 3}, 10), batch = random({2, 2, 3}, 11);
   for (unsigned seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
-    check([&] { return Program(seed, {x, y, square}).make(4).sum(); }, {x, y, square}, 1e-5);
+    const Doubles& first = seed % 3 == 0 ? batch : x;
+    std::vector<Doubles> by{first, y, square};
+    if (seed % 5 == 0) by.push_back(by[seed % by.size()]);  // again
+    check([&] { return Program(seed, {first, y, square}).make(4).sum(); }, by, 1e-5);
     if (HasFailure()) return;
   }
 }

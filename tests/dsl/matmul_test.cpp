@@ -223,6 +223,48 @@ TYPED_TEST(OfDtype, RandomViews) {
   }
 }
 
+TYPED_TEST(OfDtype, SumsOverTheBatch) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  using Tensor = sn::Tensor<TypeParam, sn::AnyDevice>;
+  for (int round = 0; round < 40; ++round) {
+    const sn::Device device = devices()[random() % devices().size()];
+    const auto extent = [&] { return static_cast<std::int64_t>(1 + random() % (random() % 4 ? 6 : 20)); };
+    Shape batch;
+    for (std::uint32_t i = 1 + random() % 2; i > 0; --i) batch.push_back(static_cast<std::int64_t>(1 + random() % 4));
+    const auto of_batch = [&](std::int64_t rows, std::int64_t columns) {
+      Shape shape = batch;
+      shape.push_back(rows), shape.push_back(columns);
+      return shape;
+    };
+    const std::int64_t k = extent(), m = extent(), n = extent();
+    const Tensor a = random_view<TypeParam>(of_batch(k, m), device, random);
+    const Tensor b = random_view<TypeParam>(of_batch(k, n), device, random);
+    SCOPED_TRACE(to_string(a.shape()) + " " + to_string(b.shape()) + " on " + to_string(device));
+    const auto product = sn::matmul(a.transpose(-2, -1), b);
+    const auto axes = [&] { return batch.ndim() == 1 ? Shape(0) : Shape{0, 1}; }();
+    const auto stacked = [&](const Tensor& t) { return array_of(Tensor(t.contiguous().reshape({-1, t.size(-1)}))); };
+    const Product right = multiply(array_of(Tensor(Tensor(a.contiguous().reshape({-1, m})).t())), stacked(b));
+    const auto expect = [&](const Tensor& sum, const Shape& shape, long double factor) {
+      ASSERT_EQ(sum.shape(), shape);
+      const Array got = array_of(sum);
+      const long double terms = static_cast<long double>(k * batch.numel());
+      const long double sums = sizeof(TypeParam) == 2 ? 0x1p-24L : rounding<TypeParam>;
+      for (std::size_t i = 0; i < got.values.size(); ++i) {
+        const long double bound = factor * right.magnitudes[i] * (2 * rounding<TypeParam> + (terms + 2) * sums) +
+                                  0x1p-24L * (sizeof(TypeParam) == 2);
+        ASSERT_LE(std::abs(got.values[i] - factor * right.result.values[i]), bound) << "element " << i;
+      }
+    };
+    expect(Tensor(product.sum(axes)), {m, n}, 1);
+    expect(Tensor(product.sum(axes, sn::keepdim)), batch.ndim() == 1 ? Shape{1, m, n} : Shape{1, 1, m, n}, 1);
+    expect(Tensor(product.sum(axes) * 2), {m, n}, 2);
+    expect(Tensor(product.sum(axes) + Tensor(product.sum(axes))), {m, n}, 2);
+    expect(Tensor(product.sum(axes) * 0), {m, n}, 0);
+  }
+}
+
 TEST(MatMul, NoElements) {
   for (const sn::Device device : devices()) {
     EXPECT_EQ(sn::Tensor(sn::matmul(sn::ones({0, 3}, device), sn::ones({3, 4}, device))).shape(), (Shape{0, 4}));

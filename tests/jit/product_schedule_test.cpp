@@ -87,6 +87,48 @@ TEST_F(ProductSchedule, NumbersThatMultiplyGoToAlpha) {
   EXPECT_THAT(computed(plan(true)), ElementsAre("matmul", "matmul", "mul", "mul", "exp"));
 }
 
+TEST_F(ProductSchedule, ASumOverTheBatchIsOneProduct) {
+  const auto computed_for = [](const Shape& a, const Shape& b, jit::Transposed transposes, jit::ReduceAxes along,
+                               bool eager = false) {
+    Graph g;
+    const Operand factors[] = {g.leaf(DType::Float32, 0), g.leaf(DType::Float32, 1)};
+    const Operand product = g.node(Op::matmul, DType::Float32, factors, transposes.bits());
+    g.output(g.apply(Op::sum, {&product, 1}, along));
+    const std::vector<Shape> shapes{a, b};
+    return computed(schedule_products(g, shapes, eager));
+  };
+  const Shape a{2, 3, 4}, b{2, 3, 5}, deep_a{6, 2, 3, 4}, deep_b{6, 2, 3, 5};
+  const jit::Transposed left{true, false};
+  EXPECT_THAT(computed_for(a, b, left, {0b100, false}), ElementsAre("matmul sum"));
+  EXPECT_THAT(computed_for(a, b, left, {0b100, true}), ElementsAre("matmul sum"));
+  EXPECT_THAT(computed_for(deep_a, deep_b, left, {0b1100, false}), ElementsAre("matmul sum"));
+  const auto apart = ElementsAre("matmul", "sum");
+  EXPECT_THAT(computed_for(a, b, left, {0b100, false}, true), apart);
+  EXPECT_THAT(computed_for(deep_a, deep_b, left, {0b100, false}), apart);  // over part of the batch
+  EXPECT_THAT(computed_for(deep_a, deep_b, left, {0b1110, false}), apart);
+  EXPECT_THAT(computed_for(a, b, left, {}), apart);
+  EXPECT_THAT(computed_for(a, {3, 5}, left, {0b100, false}), apart);  // a batch of one operand
+  EXPECT_THAT(computed_for(a, {1, 3, 5}, left, {0b100, false}), apart);
+  EXPECT_THAT(computed_for({2, 4, 3}, b, {}, {0b100, false}), apart);  // rows that are not below each other
+  EXPECT_THAT(computed_for({0, 3, 4}, {0, 3, 5}, left, {0b100, false}), apart);
+  EXPECT_THAT(computed_for({3, 4}, {3, 5}, left, {0b100, false}), apart);  // sums nothing
+
+  const Operand factors[] = {leaf(), leaf()};
+  const Operand product = graph.node(Op::matmul, DType::Float32, factors, left.bits());
+  graph.output(graph.apply(Op::sum, {&product, 1}, {0b100, false}));
+  graph.output(product);  // which is read elsewhere
+  EXPECT_THAT(computed(schedule_products(graph, std::vector<Shape>{a, b}, false)), apart);
+}
+
+TEST_F(ProductSchedule, ASumOverTheBatchIsScaledAndAddedTo) {
+  const Operand factors[] = {leaf(), leaf()}, two = graph.constant(DType::Float32, 2);
+  const Operand product = graph.node(Op::matmul, DType::Float32, factors, jit::Transposed{true, false}.bits());
+  const Operand sum = graph.apply(Op::sum, {&product, 1}, {0b100, false});
+  graph.output(apply(Op::add, apply(Op::mul, leaf(), two), apply(Op::mul, sum, two)));
+  const Plan made = schedule_products(graph, std::vector<Shape>{{2, 3, 4}, {2, 3, 5}, {4, 5}}, false);
+  EXPECT_THAT(computed(made), ElementsAre("matmul sum mul mul add"));
+}
+
 TEST_F(ProductSchedule, OtherFactorsStayOutside) {
   const Operand p = multiply(leaf(), leaf()), number = graph.scalar(DType::Float32, Category::Float, 0);
   graph.output(apply(Op::mul, p, p));
