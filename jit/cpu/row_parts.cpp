@@ -135,7 +135,15 @@ class RowPartsBuilder {
             static_cast<std::uint8_t>(size_of(graph_.nodes()[id].dtype))};
   }
 
-  /// The elements that the stage's reductions, or in the last stage the outputs, still need.
+  /// The stage whose pass computes elementwise outputs: the last one that reduces, unless they need its results.
+  int output_stage() const {
+    const auto ready = [&](Operand o) { return stages_.stage_of(o) + combines(graph_[o]); };
+    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
+      if (over_domain(k) && ready(graph_.outputs()[k]) == stages_.count) return stages_.count;
+    return stages_.count - 1;
+  }
+
+  /// The elements that the stage's reductions, or in its stage the outputs, still need.
   void add_pass(int stage) {
     std::vector<Operand> wanted;
     std::vector<OperandSource> places;
@@ -144,7 +152,7 @@ class RowPartsBuilder {
       wanted.push_back({static_cast<NodeId>(id), 0});
       places.push_back(tile_place(wanted.back()));
     }
-    for (std::size_t k = 0; k < kernel_.outputs.size() && stage == stages_.count; ++k) {
+    for (std::size_t k = 0; k < kernel_.outputs.size() && stage == output_stage(); ++k) {
       if (!over_domain(k)) continue;
       const Operand o = graph_.outputs()[k];
       wanted.push_back(o);

@@ -36,7 +36,8 @@ struct RowReduction {
   std::uint32_t result;               // a PerRow
 };
 
-/// A pass over the rows: computes its elements, then its reductions.
+/// A pass over the rows: reduces leaves, computes elements, some of which may be outputs in the place of leaves, then
+/// reduces these.
 struct Stage {
   std::optional<Part> rows;  // of values with one element per row that this stage or a later one reads
   std::optional<Part> pass;
@@ -47,7 +48,7 @@ struct RowParts {
   /// `keeps`: a stage's elements are kept for later stages, else they are recomputed.
   RowParts(const Kernel& kernel, bool keeps);
 
-  std::vector<Stage> stages;       // the last one reduces nothing: its pass computes elementwise outputs
+  std::vector<Stage> stages;       // the last one reduces nothing: its pass computes outputs from reductions' results
   std::optional<Part> rows_after;  // outputs that have one element for each row
   std::vector<Part> copies;        // for each tile that is a leaf: the leaf's elements
   std::vector<std::uint8_t> row_sizes, tile_sizes;

@@ -94,8 +94,7 @@ void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t las
       begin_stage(job, s, rows, mine);
       if (job.boxes.whole) {
         memory_ = mine;
-        pass(s, rows, job.far && s == 0);
-        reduce(s, rows);
+        compute(s, rows, job.far && s == 0);
       } else {
         for (std::int64_t c = 0; c < job.boxes.column_tiles; ++c) {
           std::byte* const later = mine.states + job.state_bytes;
@@ -138,8 +137,7 @@ void RowWorker::run_box(const RowJob& job, std::size_t stage, const Box& box, st
   job_ = &job;
   memory_ = {rows, states, own_memory(job).tiles};
   start(stage, box);
-  pass(stage, box, job.far);
-  reduce(stage, box);
+  compute(stage, box, job.far);
 }
 
 void RowWorker::end_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory) {
@@ -211,9 +209,11 @@ void RowWorker::run_part(const Part& part, const Box& box, bool over_rows, bool 
   if (nest_.numel > 0) part.program.run_part(nest_, job_->scalars, far, job_->faults);
 }
 
-void RowWorker::pass(std::size_t stage, const Box& box, bool far) {
+void RowWorker::compute(std::size_t stage, const Box& box, bool far) {
   const Stage& s = job_->parts.stages[stage];
+  reduce_leaves(stage, box);
   if (s.pass) run_part(*s.pass, box, false, far);
+  reduce_tiles(stage, box);
 }
 
 void RowWorker::start(std::size_t stage, const Box& box) {
@@ -229,11 +229,12 @@ void RowWorker::finish(std::size_t stage, const Box& box) {
         .finish(memory_.rows + job_->rows[reductions[k].result], states_of(memory_.states, k), box.rows);
 }
 
-void RowWorker::reduce(std::size_t stage, const Box& box) {
+void RowWorker::reduce_leaves(std::size_t stage, const Box& box) {
   if (box.columns == 0) return;
   const auto& reductions = job_->parts.stages[stage].reductions;
   for (std::size_t k = 0; k < reductions.size(); ++k) {
     const RowReduction& r = reductions[k];
+    if (!r.leaf) continue;
     const ReduceStates states = states_of(memory_.states, k);
     if (RowJob::in_place(job_->nest, job_->boxes.across, r)) {
       reduce_in_place(r, states, box);
@@ -241,10 +242,17 @@ void RowWorker::reduce(std::size_t stage, const Box& box) {
     }
     const bool is_there = std::any_of(reductions.begin(), reductions.begin() + static_cast<std::ptrdiff_t>(k),
                                       [&](const RowReduction& other) { return other.tile == r.tile; });
-    if (const std::int32_t copy = job_->parts.copy_of[r.tile]; copy >= 0 && !is_there)
+    if (const std::int32_t copy = job_->parts.copy_of[r.tile]; !is_there)
       run_part(job_->parts.copies[static_cast<std::size_t>(copy)], box, false, job_->far);
     reduce_tile(r, states, box);
   }
+}
+
+void RowWorker::reduce_tiles(std::size_t stage, const Box& box) {
+  if (box.columns == 0) return;
+  const auto& reductions = job_->parts.stages[stage].reductions;
+  for (std::size_t k = 0; k < reductions.size(); ++k)
+    if (!reductions[k].leaf) reduce_tile(reductions[k], states_of(memory_.states, k), box);
 }
 
 void RowWorker::reduce_tile(const RowReduction& r, ReduceStates states, const Box& box) {

@@ -84,9 +84,10 @@ class RowWorker {
   void make_nest(const Part& part, const Box& box, bool over_rows);
   void run_part(const Part& part, const Box& box, bool over_rows, bool far);
   void set_operand(std::size_t k, const OperandSource& place, const Box& box);
-  void pass(std::size_t stage, const Box& box, bool far);
+  void compute(std::size_t stage, const Box& box, bool far);
   void start(std::size_t stage, const Box& box);
-  void reduce(std::size_t stage, const Box& box);
+  void reduce_leaves(std::size_t stage, const Box& box);
+  void reduce_tiles(std::size_t stage, const Box& box);
   void reduce_tile(const RowReduction& r, ReduceStates states, const Box& box);
   void reduce_in_place(const RowReduction& r, ReduceStates states, const Box& box);
   void reduce_across(const RowReduction& r, ReduceStates states, const std::byte* from, std::int64_t n,

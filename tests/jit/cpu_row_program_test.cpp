@@ -326,6 +326,31 @@ TEST(CpuRowProgram, RowsInPlace) {
   check(c, "rows in place", 1e-4);
 }
 
+/// Elements that no reduction's result changes are written in the pass that reduces, also over leaves that it reads.
+TEST(CpuRowProgram, ElementsOfTheReducingPassInPlace) {
+  std::minstd_rand random(seed_of_tests());
+  const std::pair<std::int64_t, std::int64_t> sizes[] = {{1, 1}, {7, 5}, {37, 64}, {300, 200}, {3, 34'000}, {5000, 3}};
+  for (const auto& [rows, columns] : sizes)
+    for (const bool down : {false, true})
+      for (const int over : {-1, 0, 1})
+        for (const bool again : {false, true}) {
+          RowCase c({rows, columns}, {down, !down});
+          const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32, AxisMapping::Domain, {1, rows});
+          const Operand e = c.op(Op::sin, {c.op(Op::add, {x, y})});
+          c.output(c.op(Op::amax, {x}), AxisMapping::Rows);
+          c.output(c.op(Op::amin, {y}), AxisMapping::Rows);
+          if (over == 1)
+            c.output(e, AxisMapping::Domain, {1, rows}, 1);
+          else
+            c.output(e, AxisMapping::Domain, over);
+          c.output(c.op(Op::mul, {e, x}), AxisMapping::Domain);
+          const Operand most = c.op(Op::amax, {e});
+          c.output(again ? c.op(Op::amax, {c.op(Op::mul, {c.op(Op::sub, {e, most}), x})}) : most, AxisMapping::Kept);
+          for (Array& a : c.leaves) fill_small(a, random);
+          check(c, fmt::format("{} by {}, over {}", rows, columns, over), 1e-5);
+        }
+}
+
 TEST(CpuRowProgram, StoredDtypesAreConverted) {
   std::minstd_rand random(seed_of_tests());
   RowCase c({9, 700}, {false, true});
