@@ -105,19 +105,20 @@ class Lowering {
     partition_row();
     operands_.enter_row(row_index_);
     for (const OperandLayout& a : operands_.all())
-      if (is_read_before_writing(a)) operands_.pointer(a);
+      if (is_used_by_stages(a)) operands_.pointer(a);
     load_uniform_inputs();
     compute_row_values(0);
     if (context_.scheme.in_registers) traversal_.load_registers(work_);
   }
 
-  /// Else its address is computed when the row is written: until then it would take registers.
-  bool is_read_before_writing(const OperandLayout& a) const {
+  /// Else its address is computed when the final pass begins: until then it would take registers.
+  bool is_used_by_stages(const OperandLayout& a) const {
+    const RowPasses& passes = context_.passes;
+    if (a.output) return a.is_element() && !passes.stages.has_final_pass;
     if (!a.is_loaded()) return false;
-    const std::size_t passes = context_.passes.passes.size() - context_.passes.writes_elements;
-    for (std::size_t pass = 0; pass < passes; ++pass)
-      if (context_.passes.passes[pass].inputs[a.index]) return true;
-    return passes == 0;
+    for (int stage = 0; stage < context_.stages(); ++stage)
+      if (passes.passes[static_cast<std::size_t>(stage)].inputs[a.index]) return true;
+    return context_.stages() == 0;
   }
 
   /// The first of the thread's rows.
@@ -259,6 +260,7 @@ class Lowering {
   /// The partial result of a vector's elements, one for each of the thread's rows.
   Partial partial_of_vector(const Reducer& reducer, std::size_t pass, const VectorSlot& slot) {
     const Values values = compute(pass, slot);
+    if (context_.passes.writes(pass)) store_elements(slot, values);
     Partial partial;
     for (const Reducer::Field& f : reducer.fields()) {
       const Operand operand = graph_.operands(graph_[f.reduction])[0];
@@ -356,7 +358,7 @@ class Lowering {
   // ---- Outputs
 
   void write() {
-    if (context_.passes.writes_elements) {
+    if (context_.passes.stages.has_final_pass) {
       // Addresses are recomputed: keeping them would cost registers.
       if (context_.scheme.in_registers) work_.thread = index(b_.opaque(thread_));
       for (const OperandLayout& a : operands_.all())
@@ -368,13 +370,13 @@ class Lowering {
 
   void write_elements() {
     const std::size_t pass = context_.passes.passes.size() - 1;
-    const auto store = [&](const VectorSlot& slot) {
-      const Values values = compute(pass, slot);
-      for (std::size_t k = 0; k < graph_.outputs().size(); ++k)
-        if (context_.passes.is_element_output(k))
-          operands_.store(operands_.output(k), slot.at, values[static_cast<std::size_t>(graph_.outputs()[k].node)]);
-    };
+    const auto store = [&](const VectorSlot& slot) { store_elements(slot, compute(pass, slot)); };
     traversal_.pass(pass, work_, store, [&](const Batch& each) { each(store); });
+  }
+  void store_elements(const VectorSlot& slot, const Values& values) {
+    for (std::size_t k = 0; k < graph_.outputs().size(); ++k)
+      if (context_.passes.is_element_output(k))
+        operands_.store(operands_.output(k), slot.at, values[static_cast<std::size_t>(graph_.outputs()[k].node)]);
   }
 
   void write_tiles() {
