@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "../plan/cost_model.hpp"
 #include "../plan/row_stages.hpp"
-#include "../plan/weight.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {

@@ -1,8 +1,8 @@
 // Which reductions of a graph share a kernel, and what else that kernel computes. A group consists of reductions over
 // one domain along the same axes; its kernel also computes their operands and, if they fit the domain, values that
 // depend on their results. Kernels of different groups exchange only results of reductions and values computed from
-// those alone. A value with one element per element of the domain is recomputed by each kernel that reads it, which
-// takes less time than storing and loading it.
+// those alone. A value with one element per element of the domain is recomputed by each kernel and pass that reads it,
+// unless the cost model says that storing it takes less time.
 #pragma once
 #include <boost/dynamic_bitset.hpp>
 #include <cstdint>
@@ -84,8 +84,10 @@ class RowGroups {
   /// The group whose kernel provides a value to others: that of a reduction, or the one on whose results the value
   /// depends.
   int owner(NodeId id) const;
-  /// Whether a separate elementwise kernel computes it.
+  /// Whether a separate elementwise kernel computes it, for readers that do not have to run before.
   bool is_materialized(NodeId id) const { return state(id).materialized; }
+  /// Whether a group must run before the value can be computed.
+  bool depends_on(NodeId id, int group) const;
   /// Whether a temporary holds it.
   bool is_stored(NodeId id) const { return state(id).stored; }
   /// Whether a kernel of `group` reads it from memory.
@@ -130,6 +132,7 @@ class RowGroups {
   void place_output(std::size_t number);
   bool place_output_in(std::size_t g, std::size_t number);
   std::vector<std::size_t> groups_for(NodeId output) const;
+  void materialize_costly_values();
   void find_readers();
   void find_stored();
   void mark_shape_sources(NodeId value, int group);

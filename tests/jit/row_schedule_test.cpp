@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -57,6 +58,7 @@ double elementwise(Op op, const std::vector<double>& v) {
     case Op::fma: return v[0] * v[1] + v[2];
     case Op::neg: return -v[0];
     case Op::abs: return std::fabs(v[0]);
+    case Op::atan2: return std::atan2(v[0], v[1]);
     case Op::where: return v[0] != 0 ? v[1] : v[2];
     case Op::broadcast_like:
     case Op::cast: return v[0];
@@ -410,6 +412,70 @@ TEST(RowSchedule, AKernelHoldsSoManyInputsAndReductions) {
     for (const Kernel& k : g->checked().kernels) EXPECT_LE(k.inputs.size() + k.outputs.size(), 128u) << k.name;
 }
 
+/// How many kernels compute an operation.
+int computing(Op op, const Plan& plan) {
+  return static_cast<int>(std::ranges::count_if(plan.kernels, [op](const Kernel& k) {
+    return std::ranges::any_of(k.graph.nodes(), [op](const Node& n) { return n.op == op; });
+  }));
+}
+
+TEST(RowSchedule, WhatSeveralKernelsReadIsMaterializedIfItIsCostly) {
+  for (const Op op : {Op::atan2, Op::mul}) {
+    Growing g;
+    const Operand x = g.leaf({5, 7}), y = g.op(op, {x, g.leaf({5, 7})});
+    g.graph.output(g.reduce(Op::sum, y, last));
+    g.graph.output(g.reduce(Op::sum, y, before));
+    const Plan plan = g.checked();
+    EXPECT_EQ(computing(op, plan), op == Op::atan2 ? 1 : 2) << name(op);
+    EXPECT_EQ(plan.kernels.size(), op == Op::atan2 ? 3u : 2u) << name(op);
+  }
+}
+
+TEST(RowSchedule, WhatSeveralPassesReadIsMaterializedIfItIsCostly) {
+  for (const Op op : {Op::atan2, Op::mul}) {
+    Growing g;
+    const Operand x = g.leaf({5, 7}), y = g.op(op, {x, g.leaf({5, 7})});
+    const Operand e = g.op(Op::sub, {y, g.reduce(Op::amax, y, last_kept)});
+    g.graph.output(g.op(Op::div, {e, g.reduce(Op::sum, e, last_kept)}));
+    EXPECT_EQ(g.checked().kernels.size(), op == Op::atan2 ? 2u : 1u) << name(op);
+  }
+}
+
+TEST(RowSchedule, WhatIsRepeatedAlongRowsIsMaterializedIfItIsCostly) {
+  for (const Op op : {Op::atan2, Op::mul}) {
+    Growing g;
+    const Operand x = g.leaf({5, 7}), v = g.leaf({7});
+    g.graph.output(g.reduce(Op::sum, g.op(Op::add, {x, g.op(op, {v, v})}), last));
+    EXPECT_EQ(g.checked().kernels.size(), op == Op::atan2 ? 2u : 1u) << name(op);
+  }
+  Growing g;
+  const Operand x = g.leaf({5, 7}), c = g.leaf({5, 1});
+  g.graph.output(g.reduce(Op::sum, g.op(Op::add, {x, g.op(Op::atan2, {c, c})}), last));
+  EXPECT_EQ(g.checked().kernels.size(), 1u) << "computed once per row";
+}
+
+TEST(RowSchedule, OnlyTheCostlyPartIsMaterialized) {
+  Growing g;
+  const Operand x = g.leaf({5, 7}), y = g.op(Op::atan2, {x, g.leaf({5, 7})}), z = g.leaf({5, 7});
+  g.graph.output(g.reduce(Op::sum, g.op(Op::add, {y, z}), last));
+  g.graph.output(g.reduce(Op::sum, g.op(Op::mul, {y, z}), before));
+  const Plan plan = g.checked();
+  ASSERT_EQ(plan.kernels.size(), 3u);
+  EXPECT_THAT(plan.kernels[0].graph.nodes(), ::testing::SizeIs(3));  // atan2 of two leaves
+  EXPECT_EQ(computing(Op::add, plan), 1);
+}
+
+TEST(RowSchedule, AGroupThatMustRunBeforeComputesACostlyValueItself) {
+  Growing g;
+  const Operand x = g.leaf({5, 7}), e = g.op(Op::sub, {x, g.reduce(Op::amax, x, last_kept)});
+  const Operand y = g.op(Op::atan2, {e, x});
+  g.graph.output(g.reduce(Op::sum, y, last));
+  g.graph.output(g.reduce(Op::sum, y, before));
+  EXPECT_EQ(computing(Op::atan2, g.checked()), 2);
+  g.graph.output(g.reduce(Op::sum, g.op(Op::mul, {y, x}), {3, false}));
+  EXPECT_EQ(computing(Op::atan2, g.checked()), 2);  // its own, and one for both others
+}
+
 /// Thousands of reductions, each of the one before: every search is over what it finds.
 TEST(RowSchedule, AChainOfThousandsIsCutIntoKernels) {
   Graph g;
@@ -465,8 +531,8 @@ TEST_P(Random, Graphs) {
       const Operand reduced = g.reduce(ops[draw(4)], a, {static_cast<std::uint8_t>(axes), draw(2) == 0});
       values.push_back(g.graph[reduced].dtype == DType::Float64 ? reduced : g.graph.cast(reduced, DType::Float64));
     } else if (broadcast(merged, known[static_cast<std::size_t>(b.node)]) && merged.numel() <= 100) {
-      constexpr Op ops[] = {Op::add, Op::sub, Op::mul};
-      values.push_back(g.op(ops[draw(3)], {a, b}));
+      constexpr Op ops[] = {Op::add, Op::sub, Op::mul, Op::atan2};
+      values.push_back(g.op(ops[draw(std::size(ops))], {a, b}));
     } else {
       values.push_back(g.op(Op::neg, {a}));
     }
