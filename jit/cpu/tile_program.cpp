@@ -43,7 +43,7 @@ struct TileProgram::Impl {
     std::unique_ptr<const Variant> next;
   };
 
-  explicit Impl(const Graph& g) : graph(g), shortest(may_have_runs(g) ? shortest_run : shortest_row) {}
+  explicit Impl(const Graph& g) : graph(g), shortest(is_gather_of_runs(g) ? shortest_run : shortest_row) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps.

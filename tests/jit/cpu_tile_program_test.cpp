@@ -1,5 +1,6 @@
 // Whole graphs on the CPU: shapes, strides, aliasing, threads. Results must equal the operations one by one, bit by
 // bit.
+#include <jit/cpu/steps.hpp>
 #include <jit/cpu/tile_program.hpp>
 #include <jit/passes/complex_parts.hpp>
 
@@ -375,6 +376,22 @@ TEST(CpuTileProgram, ArraysChangePlaces) {
 }
 
 /// Chains, wide sums, and values that live long: nothing recurses, tiles are reused.
+/// Short rows are read one by one only if nothing else has to be computed row by row for that.
+TEST(CpuTileProgram, GathersOfRunsComputeLittleBesides) {
+  for (const Op after : {Op::neg, Op::sin}) {
+    Graph graph;
+    const Operand positions[] = {graph.leaf(DType::Int64, 1), graph.iota(2)};
+    const Operand read[] = {graph.array(DType::Float32, 0), graph.node(Op::add, DType::Int64, positions)};
+    const Operand row = graph.node(Op::load, DType::Float32, read);
+    graph.output(graph.node(after, DType::Float32, {&row, 1}));
+    EXPECT_EQ(jit::cpu::is_gather_of_runs(graph), after == Op::neg);
+  }
+  Graph graph;
+  const Operand x = graph.leaf(DType::Float32, 0);
+  graph.output(graph.node(Op::neg, DType::Float32, {&x, 1}));
+  EXPECT_FALSE(jit::cpu::is_gather_of_runs(graph));
+}
+
 TEST(CpuTileProgram, ThousandsOfNodes) {
   const int nodes = 10'000;
   const Extents extents{1000};
