@@ -1,30 +1,23 @@
 #include "costly_values.hpp"
 
 #include <algorithm>
-#include <limits>
 
-#include "cost_model.hpp"
 #include "row_stages.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
 constexpr int no_group = RowGroups::no_group;
-constexpr int final_pass = std::numeric_limits<int>::max();
 constexpr std::size_t max_places = 64;  // that a value's cost depends on: all would take quadratic time
 
 }  // namespace
 
 CostlyValues::CostlyValues(const RowGroups& groups)
-    : groups_(groups),
-      cones_(groups.graph()),
-      places_(static_cast<std::size_t>(groups.count())),
-      pass_(places_.size()) {
+    : groups_(groups), cones_(groups.graph()), places_(static_cast<std::size_t>(groups.count())) {
   for (std::size_t g = 0; g < groups.size(); ++g) inputs_.push_back(groups[g].inputs.size());
 }
 
 std::vector<NodeId> CostlyValues::find() {
-  find_passes();
   place_outputs();
   for (NodeId id = groups_.count(); id-- > 0;) {
     if (is_candidate(id) && is_costly(id)) materialize(id);
@@ -33,29 +26,9 @@ std::vector<NodeId> CostlyValues::find() {
   return std::move(found_);
 }
 
-/// As RowStages, before there is a kernel.
-void CostlyValues::find_passes() {
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const auto needs_results = [&](NodeId r) { return groups_.depends_on(groups_.operand(r), static_cast<int>(g)); };
-    if (std::ranges::none_of(groups_[g].reductions, needs_results)) continue;  // all are in the first pass
-    const BackwardSlice c = groups_.backward_slice(groups_[g].reductions, static_cast<int>(g));
-    std::vector<int> after(c.needed.size());
-    for (std::size_t i = 0; i < after.size(); ++i) {
-      const NodeId id = c.needed[i];
-      if (groups_.is_boundary(id, static_cast<int>(g))) continue;
-      for (const Operand o : groups_.values_of(id)) {
-        const bool ends_pass = groups_.group_of(o.node) == static_cast<int>(g) && combines(groups_.node(o.node));
-        after[i] = std::max(after[i], after[c.place(o.node)] + ends_pass);
-      }
-      pass_[static_cast<std::size_t>(id)] = after[i];
-    }
-  }
-}
-
 void CostlyValues::place_outputs() {
   for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (const std::size_t number : groups_[g].outputs)
-      place(groups_.output(number), {static_cast<int>(g), final_pass});
+    for (const std::size_t number : groups_[g].outputs) place(groups_.output(number), {static_cast<int>(g), 0});
   for (const std::size_t number : groups_.rest()) {
     const auto same_shape = [&](std::size_t other) {
       return groups_.shape(groups_.output(other)) == groups_.shape(groups_.output(number));
@@ -65,12 +38,11 @@ void CostlyValues::place_outputs() {
   }
 }
 
-/// Where a value's operands are computed. Reductions are in one pass each.
 void CostlyValues::place_operands(NodeId id) {
   const Node& n = groups_.node(id);
   auto& places = places_[static_cast<std::size_t>(id)];
   if (combines(n))
-    places = {{groups_.group_of(id), pass_[static_cast<std::size_t>(id)]}};
+    places = {{groups_.group_of(id), 0}};
   else if (groups_.is_materialized(id))
     places = {{no_group, id}};
   for (const Operand o : groups_.values_of(id))
@@ -118,14 +90,11 @@ bool CostlyValues::is_costly(NodeId id) {
 /// Groups that must run before the value can be computed go on computing what they need of it.
 void CostlyValues::materialize(NodeId id) {
   auto& places = places_[static_cast<std::size_t>(id)];
-  std::vector<std::size_t> counted;
-  for (const Place& in : places) {
-    if (in.group < 0 || groups_.depends_on(id, in.group)) continue;
-    if (counted.empty() || counted.back() != static_cast<std::size_t>(in.group))
-      ++inputs_[counted.emplace_back(in.group)];
-  }
-  std::erase_if(places, [&](const Place& in) { return !groups_.depends_on(id, in.group); });
-  places.insert(places.begin(), Place{no_group, id});
+  for (const Place& in : places)
+    if (in.group >= 0 && !groups_.depends_on(id, in.group)) ++inputs_[static_cast<std::size_t>(in.group)];
+  const auto reads_it = [&](const Place& in) { return !groups_.depends_on(id, in.group); };
+  places.erase(std::remove_if(places.begin(), places.end(), reads_it), places.end());
+  places.insert(places.begin(), {no_group, id});
   found_.push_back(id);
 }
 

@@ -1,6 +1,7 @@
-// Which elementwise values of a graph that reduces are materialized: those that several kernels or passes need, if
-// recomputing them in each costs more than storing them once.
+// Which elementwise values of a graph that reduces are materialized: those that several kernels need, or one for many
+// rows, if recomputing them costs more than storing them once. Passes of one kernel share values without memory.
 #pragma once
+#include <boost/container/small_vector.hpp>
 #include <compare>
 #include <vector>
 
@@ -17,13 +18,15 @@ class CostlyValues {
   std::vector<NodeId> find();
 
  private:
-  /// Where a value is computed: in a pass of a group's kernel, or in an elementwise kernel (of no_group).
+  /// A kernel that computes a value: a group's, or an elementwise one (of no_group), which has a node's number.
   struct Place {
-    int group, number;
+    int group;
+    NodeId number;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
 
-  void find_passes();
+  using Places = boost::container::small_vector<Place, 2>;  // ascending
+
   void place_outputs();
   void place_operands(NodeId id);
   void place(NodeId id, const Place& in);
@@ -36,9 +39,8 @@ class CostlyValues {
 
   const RowGroups& groups_;
   FanoutFreeCones cones_;
-  std::vector<std::vector<Place>> places_;  // by node, ascending
-  std::vector<int> pass_;                   // by node: in which pass its group computes a reduction
-  std::vector<std::size_t> inputs_;         // by group
+  std::vector<Places> places_;       // by node
+  std::vector<std::size_t> inputs_;  // by group
   std::vector<NodeId> found_;
 };
 

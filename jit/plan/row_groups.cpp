@@ -79,8 +79,6 @@ RowGroups::RowGroups(const Graph& graph, std::span<const Shape> leaves)
   find_stored();
 }
 
-std::span<const Operand> RowGroups::values_of(NodeId id) const { return jit::values_of(graph_, node(id)); }
-
 void RowGroups::join_groups(NodeId id) {
   NodeState& s = state(id);
   int made_in = no_group;
@@ -96,14 +94,8 @@ void RowGroups::join_groups(NodeId id) {
   groups_[static_cast<std::size_t>(made_in)].made.push_back(id);
 }
 
-int RowGroups::owner(NodeId id) const { return std::max(state(id).group, state(id).made_in); }
-
 bool RowGroups::depends_on(NodeId id, int group) const {
   return group >= 0 && has(state(id).after, static_cast<std::size_t>(group));
-}
-
-bool RowGroups::is_boundary(NodeId id, int group) const {
-  return (state(id).materialized && !depends_on(id, group)) || (owner(id) >= 0 && owner(id) != group);
 }
 
 BackwardSlice RowGroups::backward_slice(std::span<const NodeId> roots, int group, bool computes) const {

@@ -375,7 +375,6 @@ TEST(CpuTileProgram, ArraysChangePlaces) {
   }
 }
 
-/// Chains, wide sums, and values that live long: nothing recurses, tiles are reused.
 /// Short rows are read one by one only if nothing else has to be computed row by row for that.
 TEST(CpuTileProgram, GathersOfRunsComputeLittleBesides) {
   for (const Op after : {Op::neg, Op::sin}) {
@@ -392,6 +391,7 @@ TEST(CpuTileProgram, GathersOfRunsComputeLittleBesides) {
   EXPECT_FALSE(jit::cpu::is_gather_of_runs(graph));
 }
 
+/// Chains, wide sums, and values that live long: nothing recurses, tiles are reused.
 TEST(CpuTileProgram, ThousandsOfNodes) {
   const int nodes = 10'000;
   const Extents extents{1000};
