@@ -206,7 +206,7 @@ nb::object numpy_of(const nb::object& self) {
 
 nb::object array_of(const nb::object& self, const nb::object& dtype, const nb::object& copy) {
   const nb::object array = numpy_of(self);
-  const bool must_copy = flag_from(copy) == true;
+  const bool must_copy = flag_from("__array__", "copy", copy) == true;
   if (dtype.is_none()) return must_copy ? array.attr("copy")() : array;
   const nb::object wanted = nb::module_::import_("numpy").attr("dtype")(dtype);
   const bool is_other = !nb::object(array.attr("dtype")).equal(wanted);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include <dsl/text/names.hpp>
 #include <runtime/text.hpp>
 #include <sinter/dsl/random.hpp>
@@ -39,6 +41,16 @@ TensorRef tensor_of_array(nb::handle object) {
   return nb::hasattr(object, "__dlpack__") ? tensor_of_dlpack(object, {}) : TensorRef();
 }
 
+/// The same text, which stays: one for each type.
+std::string_view kept(std::string text) {
+  static std::unordered_set<std::string> texts;
+  return *texts.insert(std::move(text)).first;
+}
+
+TextValue other_value(nb::handle object) {
+  return {.kind = TextValue::Kind::Other, .place = detail::no_range, .text = kept(describe(object))};
+}
+
 TextValue value_at_depth(std::string_view function, nb::handle object, int depth) {
   if (nb::isinstance<Operand>(object)) return nb::cast<const Operand&>(object).value();
   if (object.is_none()) return {.place = detail::no_range};
@@ -58,8 +70,7 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
     return list;
   }
   if (const TensorRef array = tensor_of_array(object)) return TextValue::tensor(AnyTensor(array));
-  throw_type_error(
-      fmt::format("{} takes tensors, expressions, arrays and numbers, but got {}", function, describe(object)));
+  return other_value(object);
 }
 
 }  // namespace
@@ -95,6 +106,11 @@ std::string describe(nb::handle object) {
 
 void throw_type_error(const std::string& what) { throw nb::type_error(what.c_str()); }
 
+void throw_wrong(std::string_view function, std::string_view argument, std::string_view expected, nb::handle got) {
+  throw_type_error(
+      fmt::format("{}: the argument '{}' must be {}, but got {}", function, argument, expected, describe(got)));
+}
+
 std::optional<TextNumber> number_from(nb::handle object) {
   PyObject* const o = object.ptr();
   if (PyBool_Check(o)) return TextNumber::of(o == Py_True);
@@ -115,11 +131,11 @@ TextValue value_from(std::string_view function, nb::handle object) {
 TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object) {
   if (object.is_none() || (parameter != "dtype" && parameter != "device")) return value_from(function, object);
   if (parameter == "dtype")
-    return {.kind = TextValue::Kind::DType, .dtype = dtype_from(object), .place = detail::no_range};
-  return {.kind = TextValue::Kind::Device, .place = detail::no_range, .device = device_from(object)};
+    return {.kind = TextValue::Kind::DType, .dtype = dtype_from(function, object), .place = detail::no_range};
+  return {.kind = TextValue::Kind::Device, .place = detail::no_range, .device = device_from(function, object)};
 }
 
-DType dtype_from(nb::handle object) {
+DType dtype_from(std::string_view function, nb::handle object, std::string_view argument) {
   if (nb::isinstance<DTypeObject>(object)) return nb::cast<const DTypeObject&>(object).dtype;
   std::string name;
   if (nb::isinstance<nb::str>(object))
@@ -129,8 +145,7 @@ DType dtype_from(nb::handle object) {
   else if (nb::hasattr(object, "name") && nb::isinstance<nb::str>(object.attr("name")))  // numpy.dtype("f4")
     name = string_from(object.attr("name"));
   else
-    throw_type_error(
-        fmt::format("a dtype is expected, such as sinter_jit.float32 or \"float32\", but got {}", describe(object)));
+    throw_wrong(function, argument, "a dtype, such as sinter_jit.float32 or \"float32\"", object);
   if (name == "bool_") name = "bool";
   if (const auto dtype = dtype_of_name(name)) return *dtype;
   if (name == "float" || name == "int" || name == "complex")
@@ -142,24 +157,31 @@ DType dtype_from(nb::handle object) {
                   name));
 }
 
-std::optional<DType> optional_dtype_from(nb::handle object) {
-  return object.is_none() ? std::nullopt : std::optional(dtype_from(object));
+std::optional<DType> optional_dtype_from(std::string_view function, nb::handle object) {
+  return object.is_none() ? std::nullopt : std::optional(dtype_from(function, object));
 }
 
-Device device_from(nb::handle object) {
+Device device_from(std::string_view function, nb::handle object, std::string_view argument) {
   if (nb::isinstance<Device>(object)) return nb::cast<Device>(object);
   if (nb::isinstance<Mesh>(object)) return nb::cast<const Mesh&>(object);
   if (nb::isinstance<nb::str>(object)) return Device(string_from(object));
   if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).integer);
-  throw_type_error(fmt::format("a device is expected, such as \"cpu\", \"cuda:0\" or 0, but got {}", describe(object)));
+  throw_wrong(function, argument, "a device, such as \"cpu\", \"cuda:0\" or 0", object);
 }
 
-Device optional_device_from(nb::handle object) { return object.is_none() ? Device() : device_from(object); }
+Device optional_device_from(std::string_view function, nb::handle object) {
+  return object.is_none() ? Device() : device_from(function, object);
+}
 
-std::optional<bool> flag_from(nb::handle object) {
+std::optional<bool> flag_from(std::string_view function, std::string_view argument, nb::handle object) {
   if (object.is_none()) return {};
   if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
-  throw_type_error(fmt::format("True, False or None is expected, but got {}", describe(object)));
+  throw_wrong(function, argument, "True, False or None", object);
+}
+
+nb::list items_of(std::string_view function, std::string_view argument, std::string_view expected, nb::handle object) {
+  if (!nb::hasattr(object, "__iter__")) throw_wrong(function, argument, expected, object);
+  return nb::list(object);
 }
 
 std::int64_t integer_from(std::string_view function, nb::handle object) {
@@ -168,6 +190,12 @@ std::int64_t integer_from(std::string_view function, nb::handle object) {
     PyErr_Clear();
   }
   throw_type_error(fmt::format("{}: an integer is expected, but got {}", function, describe(object)));
+}
+
+std::string path_from(std::string_view function, std::string_view argument, nb::handle object) {
+  const nb::object path = nb::hasattr(object, "__fspath__") ? object.attr("__fspath__")() : nb::borrow(object);
+  if (!nb::isinstance<nb::str>(path)) throw_wrong(function, argument, "a str or a pathlib.Path", object);
+  return string_from(path);
 }
 
 std::string_view text_in(nb::handle text) {

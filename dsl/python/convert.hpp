@@ -12,6 +12,9 @@ namespace sinter::python {
 /// "an object of numpy.ndarray".
 std::string describe(nb::handle object);
 [[noreturn]] void throw_type_error(const std::string& what);
+/// "load_npy: the argument 'file' must be a str or a path, but got 3 (int)".
+[[noreturn]] void throw_wrong(std::string_view function, std::string_view argument, std::string_view expected,
+                              nb::handle got);
 
 /// np.float32(2): operands accept NumPy scalars like Python numbers.
 bool is_numpy_scalar(nb::handle object);
@@ -22,21 +25,25 @@ bool is_bool(nb::handle object);
 /// A Python or NumPy number; nullopt for other objects. Throws OverflowError beyond 64 bits.
 std::optional<TextNumber> number_from(nb::handle object);
 /// A tensor, an expression, a number, a tuple or list of these, a text, a dtype, a device, a generator, or None. It is
-/// valid while the object is.
+/// valid while the object is. Other objects are values that no function takes.
 TextValue value_from(std::string_view function, nb::handle object);
 /// For a parameter passed by name: `dtype` and `device` may be texts.
 TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object);
 /// A dtype: sinter_jit.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
-DType dtype_from(nb::handle object);
+DType dtype_from(std::string_view function, nb::handle object, std::string_view argument = "dtype");
 /// As dtype_from; nullopt for None.
-std::optional<DType> optional_dtype_from(nb::handle object);
+std::optional<DType> optional_dtype_from(std::string_view function, nb::handle object);
 /// "cuda:0", sinter_jit.device("cuda:0"), or the number of a GPU.
-Device device_from(nb::handle object);
+Device device_from(std::string_view function, nb::handle object, std::string_view argument = "device");
 /// The CPU for None.
-Device optional_device_from(nb::handle object);
+Device optional_device_from(std::string_view function, nb::handle object);
 /// True or False; nullopt for None.
-std::optional<bool> flag_from(nb::handle object);
+std::optional<bool> flag_from(std::string_view function, std::string_view argument, nb::handle object);
+/// The items of any iterable.
+nb::list items_of(std::string_view function, std::string_view argument, std::string_view expected, nb::handle object);
 std::int64_t integer_from(std::string_view function, nb::handle object);
+/// A str, or the path in an object with __fspath__.
+std::string path_from(std::string_view function, std::string_view argument, nb::handle object);
 /// The text of a Python str.
 std::string string_from(nb::handle text);
 /// The same, valid while the object is.
@@ -45,7 +52,7 @@ std::string_view text_in(nb::handle text);
 nb::tuple tuple_of(const Shape& shape);
 nb::dict dict_of(const StateDict& state);
 /// Tensors and expressions by name, in a dict or another object with items().
-StateDict state_from(std::string_view function, nb::handle tensors);
+StateDict state_from(std::string_view function, std::string_view argument, nb::handle tensors);
 /// Nested lists and numbers as a tensor.
 TensorRef tensor_of_numbers(nb::handle data, std::optional<DType> dtype, Device device);
 /// A tensor over the memory of an object with the buffer protocol; a copy if that is read-only or has a layout that

@@ -29,7 +29,7 @@ nb::dict stats() {
 
 void wait(const nb::object& device) {
   if (device.is_none()) return without_gil([] { synchronize(); });
-  const Device on = device_from(device);
+  const Device on = device_from("synchronize", device);
   without_gil([&] { synchronize(on); });
 }
 
@@ -84,6 +84,7 @@ NB_MODULE(_core, m) {
   add_streams(m);
   add_optimizers(m);
   m.def("_tool", run_tool);
+  explain_refusals(m);
   sinter::runtime::set_package_folders(folders_of_packages());
   if (is_notebook()) sinter::runtime::show_progress(sinter::runtime::ProgressLines::On);
 }

@@ -83,7 +83,7 @@ bool wants_version_1(const nb::object& max_version) {
 nb::object to_dlpack(const Operand& x, const nb::object& stream, const nb::object& max_version,
                      const nb::object& dl_device, const nb::object& copy) {
   TensorRef t = without_gil([&] { return x.evaluated(); });
-  const std::optional<bool> wanted = flag_from(copy);
+  const std::optional<bool> wanted = flag_from("__dlpack__", "copy", copy);
   bool copied = false;
   if (!dl_device.is_none() && !device_tuple(*t).equal(nb::tuple(dl_device))) {
     if (!nb::make_tuple(1, 0).equal(nb::tuple(dl_device)))
@@ -156,8 +156,7 @@ nb::object capsule_from(nb::handle producer, const nb::object& stream) {
 TensorRef tensor_of_dlpack(nb::handle object, std::optional<bool> copy) {
   DLPackImport options{.copy = copy};
   if (PyCapsule_CheckExact(object.ptr())) return take_capsule(object, options);
-  if (!nb::hasattr(object, "__dlpack__"))
-    throw_type_error(fmt::format("from_dlpack takes an object that has __dlpack__, but got {}", describe(object)));
+  if (!nb::hasattr(object, "__dlpack__")) throw_wrong("from_dlpack", "x", "an object that has __dlpack__", object);
   nb::object stream = nb::none();
   if (nb::hasattr(object, "__dlpack_device__")) {
     const nb::object on = object.attr("__dlpack_device__")();
@@ -180,7 +179,9 @@ void add_dlpack(nb::module_& m, nb::class_<Operand>& operand) {
            nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none());
   m.def(
       "from_dlpack",
-      [](const nb::object& x, const nb::object& copy) { return object_of(tensor_of_dlpack(x, flag_from(copy))); },
+      [](const nb::object& x, const nb::object& copy) {
+        return object_of(tensor_of_dlpack(x, flag_from("from_dlpack", "copy", copy)));
+      },
       nb::arg("x").none(), nb::kw_only(), nb::arg("copy") = nb::none(),
       "A tensor over the memory of an object that has `__dlpack__`, such as arrays of PyTorch, JAX, CuPy and NumPy.");
 }

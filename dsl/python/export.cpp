@@ -12,17 +12,25 @@
 namespace sinter::python {
 namespace {
 
-std::string text_from(const char* what, nb::handle object) {
-  if (nb::isinstance<nb::str>(object)) return string_from(object);
-  throw_type_error(fmt::format("export_kernel: {} must be a str, but got {}", what, describe(object)));
+[[noreturn]] void wrong(std::string_view argument, std::string_view expected, nb::handle got) {
+  throw_wrong("export_kernel", argument, expected, got);
 }
 
-std::vector<std::string> texts_from(const char* what, const nb::object& list) {
+std::string text_from(std::string_view argument, nb::handle object, std::string_view expected = "a str") {
+  if (nb::isinstance<nb::str>(object)) return string_from(object);
+  wrong(argument, expected, object);
+}
+
+nb::list items_from(std::string_view argument, std::string_view expected, const nb::object& list) {
   if (list.is_none()) return {};
-  if (nb::isinstance<nb::str>(list))
-    throw_type_error(fmt::format("export_kernel: {} must be a list of str, not a str", what));
+  if (nb::isinstance<nb::str>(list)) wrong(argument, expected, list);
+  return items_of("export_kernel", argument, expected, list);
+}
+
+std::vector<std::string> texts_from(std::string_view argument, const nb::object& list) {
   std::vector<std::string> texts;
-  for (const nb::handle item : nb::iter(list)) texts.push_back(text_from(what, item));
+  for (const nb::handle item : items_from(argument, "a list of str", list))
+    texts.push_back(text_from(argument, item, "a list of str"));
   return texts;
 }
 
@@ -34,24 +42,18 @@ struct NamedInput {
 std::vector<NamedInput> inputs_from(const nb::object& args) {
   std::vector<NamedInput> inputs;
   if (args.is_none()) return inputs;
-  if (!PyDict_Check(args.ptr()))
-    throw_type_error(fmt::format(
-        "export_kernel: for an expression, args names its tensors, as in {{\"z\": z}}, but got {}", describe(args)));
+  if (!PyDict_Check(args.ptr())) wrong("args", "a dict of the expression's tensors, as in {\"z\": z}", args);
   for (const auto [name, tensor] : nb::borrow<nb::dict>(args)) {
     if (!nb::isinstance<TensorObject>(tensor))
-      throw_type_error(
-          fmt::format("export_kernel: args must be tensors of the expression, but got {}", describe(tensor)));
-    inputs.push_back({text_from("a name", name), nb::cast<const TensorObject&>(tensor).tensor});
+      wrong("args", "a dict of the expression's tensors, as in {\"z\": z}", tensor);
+    inputs.push_back({text_from("args", name, "a dict by name"), nb::cast<const TensorObject&>(tensor).tensor});
   }
   return inputs;
 }
 
 nb::dict sizes_from(const nb::object& sizes) {
   if (sizes.is_none()) return {};
-  if (!PyDict_Check(sizes.ptr()))
-    throw_type_error(
-        fmt::format("export_kernel: sizes names the extents of each tensor, as in {{\"z\": [\"n\"]}}, but got {}",
-                    describe(sizes)));
+  if (!PyDict_Check(sizes.ptr())) wrong("sizes", "a dict of the names of extents, as in {\"z\": [\"n\"]}", sizes);
   return nb::borrow<nb::dict>(sizes);
 }
 
@@ -86,8 +88,7 @@ jit::Export exported_expression(const nb::object& expression, const nb::object& 
                                 ? nb::tuple(expression)
                                 : nb::make_tuple(expression);
   for (const nb::handle e : several) {
-    if (!nb::isinstance<Operand>(e))
-      throw_type_error(fmt::format("export_kernel takes a text, an expression or several, but got {}", describe(e)));
+    if (!nb::isinstance<Operand>(e)) wrong("expression", "a str, an expression or a list of expressions", e);
     nodes.push_back(detail::node_of(nb::cast<const Operand&>(e).value()));
   }
   if (nodes.empty()) throw Error("export_kernel: there is no expression");
@@ -113,7 +114,7 @@ LibraryOptions library_from(const std::string& name, const nb::object& archs, co
   library.ptx = ptx;
   if (!archs.is_none()) {
     library.architectures.clear();
-    for (const nb::handle arch : nb::iter(archs))
+    for (const nb::handle arch : items_from("archs", "a list of integers, as in [80, 90]", archs))
       library.architectures.push_back(static_cast<int>(integer_from("export_kernel: archs", arch)));
   }
   if (format == "header")
@@ -153,14 +154,14 @@ nb::dict export_kernel(const nb::object& expression, const std::string& name, co
   options.strided = texts_from("strided", strided);
   options.in_place = in_place;
   options.one_variant = one_variant;
-  const std::string folder = out.is_none() ? "" : text_from("out", nb::module_::import_("os").attr("fspath")(out));
+  const std::string folder = out.is_none() ? "" : path_from("export_kernel", "out", out);
   jit::Export kernel;
   if (nb::isinstance<nb::str>(expression)) {
     if (!sizes.is_none() || !numbers.is_none())
       throw Error("export_kernel: for a text, args names the sizes and numbers: args=\"z: f32[n], s: f32\"");
     const ParsedExpression parsed(string_from(expression));
     std::vector<ArgumentType> types;
-    if (!args.is_none()) types = parse_signature(text_from("args of a text", args));
+    if (!args.is_none()) types = parse_signature(text_from("args", args, "a str, as in \"z: f32[n], s: f32\""));
     check_named(parsed, types);
     kernel = detail::exported_text(parsed, std::move(types), std::move(options));
   } else {

@@ -96,7 +96,10 @@ nb::object binary(nb::handle type, const std::string& function, const std::strin
     const bool is_direct = operation && std::ranges::all_of(operands, &TextValue::is_operand);
     return is_direct ? apply(function, operation->op, operands) : call(function, false, nb::make_tuple(a, b), {});
   };
-  return nb::cpp_function(function_of, nb::name(symbol.c_str()), nb::scope(type), nb::is_method(), nb::arg().none());
+  nb::object made = nb::cpp_function(function_of, nb::name(symbol.c_str()), nb::scope(type), nb::is_method(),
+                                     nb::arg("other").none());
+  explain_refusals(made);
+  return made;
 }
 
 /// Evaluates together, in one kernel if shapes agree; tensors are returned unchanged.
@@ -105,8 +108,7 @@ nb::object evaluate(const nb::tuple& operands) {
   std::vector<std::size_t> places;
   nb::list results;
   for (const nb::handle x : operands) {
-    if (!nb::isinstance<Operand>(x))
-      throw_type_error(fmt::format("evaluate takes expressions, but got {}", describe(x)));
+    if (!nb::isinstance<Operand>(x)) throw_wrong("evaluate", "operands", "tensors or expressions", x);
     results.append(x);
     if (nb::isinstance<TensorObject>(x)) continue;
     nodes.push_back(detail::node_of(nb::cast<const Operand&>(x).value()));
@@ -123,9 +125,7 @@ std::unique_ptr<Operand> parsed(const std::string& text, const nb::kwargs& opera
   std::vector<NamedOperand> named;
   for (const auto [name, operand] : operands) {
     const TextValue v = value_from("parse", operand);
-    if (!v.is_operand())
-      throw_type_error(fmt::format("parse: '{}' must be a tensor, an expression or a number, but got {}",
-                                   string_from(name), describe(operand)));
+    if (!v.is_operand()) throw_wrong("parse", string_from(name), "a tensor, an expression or a number", operand);
     named.emplace_back(string_from(name), Lazy<AnyType>(detail::node_of(v)));
     named.back().is_number = !v.is_tensor();
   }

@@ -8,20 +8,16 @@
 namespace sinter::python {
 namespace {
 
-/// The path in an object with __fspath__, or a str.
-std::string path_from(nb::handle file) {
-  const nb::object path = nb::module_::import_("os").attr("fspath")(file);
-  if (!nb::isinstance<nb::str>(path)) throw_type_error("a file's name is a str or a pathlib.Path, not bytes");
-  return string_from(path);
-}
+std::string file_from(std::string_view function, nb::handle file) { return path_from(function, "file", file); }
 
 Metadata metadata_from(nb::handle metadata) {
   Metadata all;
   if (metadata.is_none()) return all;
+  if (!nb::hasattr(metadata, "items")) throw_wrong("save_safetensors", "metadata", "a dict of strs by name", metadata);
   for (const nb::handle item : nb::list(metadata.attr("items")())) {
     const nb::handle name = item[0], value = item[1];
     if (!nb::isinstance<nb::str>(name) || !nb::isinstance<nb::str>(value))
-      throw_type_error("save_safetensors: metadata is a dict of strs by name");
+      throw_wrong("save_safetensors", "metadata", "a dict of strs by name", metadata);
     all.emplace_back(string_from(name), string_from(value));
   }
   return all;
@@ -29,42 +25,40 @@ Metadata metadata_from(nb::handle metadata) {
 
 using Load = StateDict (*)(const detail::FileName&, Device);
 
-template <Load load>
-nb::dict loaded(const nb::object& file, const nb::object& device) {
-  const std::string path = path_from(file);
-  const Device on = optional_device_from(device);
-  return dict_of(without_gil([&] { return load(path, on); }));
+void add_load(nb::module_& m, const char* name, Load load, const char* doc) {
+  const auto loaded = [name, load](const nb::object& file, const nb::object& device) {
+    const std::string path = file_from(name, file);
+    const Device on = optional_device_from(name, device);
+    return dict_of(without_gil([&] { return load(path, on); }));
+  };
+  m.def(name, loaded, nb::arg("file").none(), nb::arg("device") = nb::none(), doc);
 }
 
 void add_arrays(nb::module_& m) {
   m.def(
       "load_npy",
       [](const nb::object& file, const nb::object& device) {
-        const std::string path = path_from(file);
-        const Device on = optional_device_from(device);
+        const std::string path = file_from("load_npy", file);
+        const Device on = optional_device_from("load_npy", device);
         return object_of(without_gil([&] { return load_npy(path, on).ref(); }));
       },
-      nb::arg("file"), nb::arg("device") = nb::none(), "The tensor in a .npy file.");
+      nb::arg("file").none(), nb::arg("device") = nb::none(), "The tensor in a .npy file.");
   m.def(
       "save_npy",
-      [](const nb::object& file, const nb::object& x) {
-        const std::string path = path_from(file);
-        if (!nb::isinstance<Operand>(x))
-          throw_type_error(fmt::format("save_npy takes a tensor or an expression, but got {}", describe(x)));
-        const auto& value = nb::cast<const Operand&>(x);
-        without_gil([&] { save_npy(path, AnyTensor(value.evaluated())); });
+      [](const nb::object& file, const Operand& x) {
+        const std::string path = file_from("save_npy", file);
+        without_gil([&] { save_npy(path, AnyTensor(x.evaluated())); });
       },
-      nb::arg("file"), nb::arg("x"), "Writes a tensor or an expression as numpy.save does.");
-  m.def("load_npz", loaded<load_npz>, nb::arg("file"), nb::arg("device") = nb::none(),
-        "The tensors in a .npz file: a dict by name.");
+      nb::arg("file").none(), nb::arg("x"), "Writes a tensor or an expression as numpy.save does.");
+  add_load(m, "load_npz", load_npz, "The tensors in a .npz file: a dict by name.");
   m.def(
       "save_npz",
       [](const nb::object& file, const nb::object& tensors) {
-        const std::string path = path_from(file);
-        const StateDict state = state_from("save_npz", tensors);
+        const std::string path = file_from("save_npz", file);
+        const StateDict state = state_from("save_npz", "tensors", tensors);
         without_gil([&] { save_npz(path, state); });
       },
-      nb::arg("file"), nb::arg("tensors"), "Writes a dict of tensors as numpy.savez does.");
+      nb::arg("file").none(), nb::arg("tensors").none(), "Writes a dict of tensors as numpy.savez does.");
 }
 
 }  // namespace
@@ -75,15 +69,15 @@ nb::dict dict_of(const StateDict& state) {
   return all;
 }
 
-StateDict state_from(std::string_view function, nb::handle tensors) {
-  if (!nb::hasattr(tensors, "items"))
-    throw_type_error(fmt::format("{} takes a dict of tensors by name, but got {}", function, describe(tensors)));
+StateDict state_from(std::string_view function, std::string_view argument, nb::handle tensors) {
+  if (!nb::hasattr(tensors, "items")) throw_wrong(function, argument, "a dict of tensors by name", tensors);
   StateDict state;
   for (const nb::handle item : nb::list(tensors.attr("items")())) {
     const nb::object name = item[0], tensor = item[1];
     if (!nb::isinstance<nb::str>(name) || !nb::isinstance<Operand>(tensor))
-      throw_type_error(fmt::format("{} takes a dict of tensors by name, but it holds {} under the name {}", function,
-                                   describe(tensor), string_from(nb::repr(name))));
+      throw_type_error(
+          fmt::format("{}: the argument '{}' must be a dict of tensors by name, but it holds {} under the name {}",
+                      function, argument, describe(tensor), string_from(nb::repr(name))));
     const auto& x = nb::cast<const Operand&>(tensor);
     state[string_from(name)] = AnyTensor(without_gil([&] { return x.evaluated(); }));
   }
@@ -92,27 +86,27 @@ StateDict state_from(std::string_view function, nb::handle tensors) {
 
 void add_files(nb::module_& m) {
   add_arrays(m);
-  m.def("load_safetensors", loaded<load_safetensors>, nb::arg("file"), nb::arg("device") = nb::none(),
-        "The tensors in a safetensors file: a dict by name. On the CPU they map the file, which they never change.");
+  add_load(m, "load_safetensors", load_safetensors,
+           "The tensors in a safetensors file: a dict by name. On the CPU they map the file, which they never change.");
   m.def(
       "load_safetensors_metadata",
       [](const nb::object& file) {
-        const std::string path = path_from(file);
+        const std::string path = file_from("load_safetensors_metadata", file);
         nb::dict all;
         for (const auto& [name, value] : without_gil([&] { return load_safetensors_metadata(path); }))
           all[nb::str(name.data(), name.size())] = nb::str(value.data(), value.size());
         return all;
       },
-      nb::arg("file"), "The metadata of a safetensors file: a dict of strs.");
+      nb::arg("file").none(), "The metadata of a safetensors file: a dict of strs.");
   m.def(
       "save_safetensors",
       [](const nb::object& file, const nb::object& tensors, const nb::object& metadata) {
-        const std::string path = path_from(file);
-        const StateDict state = state_from("save_safetensors", tensors);
+        const std::string path = file_from("save_safetensors", file);
+        const StateDict state = state_from("save_safetensors", "tensors", tensors);
         const Metadata strings = metadata_from(metadata);
         without_gil([&] { save_safetensors(path, state, strings); });
       },
-      nb::arg("file"), nb::arg("tensors"), nb::arg("metadata") = nb::none(),
+      nb::arg("file").none(), nb::arg("tensors").none(), nb::arg("metadata") = nb::none(),
       "Writes a dict of tensors as a safetensors file. Transformers requires the metadata {\"format\": \"pt\"}.");
 }
 

@@ -19,21 +19,21 @@ std::unique_ptr<Operand> expression_of(const LazyRef& node, const Shape& shape) 
 /// The operand of a gradient's function, for an argument that may be a number.
 LazyRef node_from(std::string_view function, std::string_view argument, const nb::object& object) {
   const TextValue value = value_from(function, object);
-  if (!value.is_operand())
-    throw_type_error(fmt::format("{}: the argument '{}' must be a tensor or a number, but got {}", function, argument,
-                                 describe(object)));
+  if (!value.is_operand()) throw_wrong(function, argument, "a tensor or a number", object);
   return detail::node_of(value);
 }
 
 /// The gradients of a value with respect to tensors: an expression, or a tuple of them.
-nb::object grad(const Operand& value, const nb::args& tensors, const nb::object& seed, bool allow_unused) {
-  if (tensors.empty()) throw_type_error("grad takes the tensors to differentiate with respect to: grad(loss, x)");
+nb::object gradients(const char* function, const Operand& value, const nb::args& tensors, const nb::object& seed,
+                     bool allow_unused) {
+  if (tensors.empty())
+    throw_type_error(fmt::format("{0} takes the tensors to differentiate with respect to: {0}(loss, x)", function));
   std::vector<TensorRef> held;
   std::vector<TensorImpl*> wrt;
   for (const nb::handle x : tensors) {
     if (!nb::isinstance<TensorObject>(x))
-      throw_type_error(
-          fmt::format("grad: gradients are taken with respect to tensors, but got {}; evaluate it first", describe(x)));
+      throw_type_error(fmt::format("{}: the argument 'tensors' must be tensors, but got {}{}", function, describe(x),
+                                   nb::isinstance<Operand>(x) ? ": evaluate it first" : ""));
     held.push_back(nb::cast<const TensorObject&>(x).tensor);
     wrt.push_back(held.back().get());
   }
@@ -49,8 +49,13 @@ nb::object grad(const Operand& value, const nb::args& tensors, const nb::object&
   return nb::tuple(results);
 }
 
-nb::tuple value_and_grad(const nb::object& value, const nb::args& tensors, bool allow_unused) {
-  const nb::object found = grad(nb::cast<const Operand&>(value), tensors, nb::none(), allow_unused);
+nb::object grad(const Operand& value, const nb::args& tensors, const nb::object& seed, bool allow_unused) {
+  return gradients("grad", value, tensors, seed, allow_unused);
+}
+
+nb::tuple value_and_grad(nb::typed<nb::object, Operand> value, const nb::args& tensors, bool allow_unused) {
+  const auto& of = nb::cast<const Operand&>(value);
+  const nb::object found = gradients("value_and_grad", of, tensors, nb::none(), allow_unused);
   nb::list results;
   results.append(value);
   if (nb::isinstance<nb::tuple>(found))
@@ -113,8 +118,7 @@ std::unique_ptr<Operand> custom_vjp(const Operand& result, nb::callable backward
   std::vector<LazyRef> nodes;
   std::vector<Shape> shapes;
   for (const nb::handle x : inputs) {
-    if (!nb::isinstance<Operand>(x))
-      throw_type_error(fmt::format("custom_vjp: an input must be a tensor or an expression, but got {}", describe(x)));
+    if (!nb::isinstance<Operand>(x)) throw_wrong("custom_vjp", "inputs", "tensors or expressions", x);
     nodes.push_back(detail::node_of(nb::cast<const Operand&>(x).value()));
     shapes.push_back(nb::cast<const Operand&>(x).shape());
   }

@@ -104,7 +104,7 @@ void add_indexed(nb::module_& m) {
     }));
   });
   m.def("_reinterpreted", reinterpreted);
-  m.def("_describe", [](const nb::object& x) { return describe(x); });
+  m.def("_describe", [](const nb::object& x) { return describe(x); }, nb::arg().none());
 }
 
 }  // namespace sinter::python

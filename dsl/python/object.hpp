@@ -95,6 +95,15 @@ std::unique_ptr<Operand> viewed(const Operand& x, const std::function<TensorRef(
 /// Names the function that Python called in the message of the exception that is thrown next.
 void raised_by(std::string_view function);
 
+/// Makes a function, or all functions of a module or class, name the argument that they refuse.
+void explain_refusals(nb::handle object);
+
+/// For a class whose objects only functions make: calling it says which.
+template <class T, class... Bases>
+void refuse_construction(nb::class_<T, Bases...>& type, const char* how) {
+  type.def("__init__", [how](T*, const nb::args&, const nb::kwargs&) { throw nb::type_error(how); });
+}
+
 // Parts of the module.
 void add_errors(nb::module_& m);
 void add_types(nb::module_& m);

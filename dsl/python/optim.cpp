@@ -9,13 +9,12 @@ namespace {
 
 std::vector<AnyTensor> parameters_from(const char* optimizer, const nb::object& parameters) {
   std::vector<AnyTensor> all;
-  if (nb::isinstance<Operand>(parameters))
-    throw_type_error(fmt::format("{} takes a list of tensors, as [w, b] or net.parameters(), but got {}", optimizer,
-                                 describe(parameters)));
-  for (const nb::handle x : nb::list(parameters)) {
+  constexpr std::string_view expected = "a list of tensors, as [w, b] or net.parameters()";
+  if (nb::isinstance<Operand>(parameters)) throw_wrong(optimizer, "parameters", expected, parameters);
+  for (const nb::handle x : items_of(optimizer, "parameters", expected, parameters)) {
     if (!nb::isinstance<TensorObject>(x))
       throw_type_error(
-          fmt::format("{} takes a list of tensors, as net.parameters(), but it holds {}", optimizer, describe(x)));
+          fmt::format("{}: the argument 'parameters' must be {}, but it holds {}", optimizer, expected, describe(x)));
     all.emplace_back(nb::cast<const TensorObject&>(x).tensor);
   }
   return all;
@@ -25,7 +24,7 @@ Lazy<AnyType> loss_from(const Operand& loss) { return Lazy<AnyType>(detail::node
 
 nb::object stepped(optim::Optimizer& o, const nb::object& loss) {
   if (loss.is_none()) return nb::cast(without_gil([&] { return o.step(); }));
-  if (!nb::isinstance<Operand>(loss)) throw_type_error(fmt::format("step takes a loss, but got {}", describe(loss)));
+  if (!nb::isinstance<Operand>(loss)) throw_wrong("step", "loss", "a tensor or an expression", loss);
   const auto& value = nb::cast<const Operand&>(loss);
   return nb::cast(object_of(without_gil([&] { return o.step(loss_from(value)).ref(); })));
 }
@@ -38,8 +37,10 @@ nb::list list_of(const std::vector<AnyTensor>& tensors) {
 
 void add_base(nb::module_& m) {
   using optim::Optimizer;
-  nb::class_<Optimizer>(m, "Optimizer", "Base of the optimizers, which write into the parameters that they are given.")
-      .def(
+  nb::class_<Optimizer> base(m, "Optimizer",
+                             "Base of the optimizers, which write into the parameters that they are given.");
+  refuse_construction(base, "Optimizer is the base class of SGD, Adam, AdamW and RMSprop");
+  base.def(
           "backward",
           [](Optimizer& o, const Operand& loss) {
             return object_of(without_gil([&] { return o.backward(loss_from(loss)).ref(); }));
@@ -76,10 +77,10 @@ void add_base(nb::module_& m) {
       .def(
           "load_state_dict",
           [](Optimizer& o, const nb::object& state) {
-            const StateDict given = state_from("load_state_dict", state);
+            const StateDict given = state_from("load_state_dict", "state", state);
             without_gil([&] { o.load_state_dict(given); });
           },
-          nb::arg("state"), "Restores what state_dict() gave.");
+          nb::arg("state").none(), "Restores what state_dict() gave.");
 }
 
 /// A constructor that makes the optimizer without the GIL, since it may copy parameters.
@@ -89,6 +90,15 @@ void make(O* self, const char* name, const nb::object& parameters, const Options
   without_gil([&] { new (self) O(std::move(all), options); });
 }
 
+std::pair<double, double> betas_from(const char* name, const nb::object& betas) {
+  constexpr std::string_view expected = "two numbers, as (0.9, 0.999)";
+  const nb::list pair = items_of(name, "betas", expected, betas);
+  double beta1 = 0, beta2 = 0;
+  if (pair.size() != 2 || !nb::try_cast(pair[0], beta1) || !nb::try_cast(pair[1], beta2))
+    throw_wrong(name, "betas", expected, betas);
+  return {beta1, beta2};
+}
+
 template <class Adam>
 void add_adam(nb::module_& m, const char* name, const char* doc, double weight_decay) {
   nb::class_<Adam, std::conditional_t<std::is_same_v<Adam, optim::AdamW>, optim::Adam, optim::Optimizer>>(m, name, doc)
@@ -96,12 +106,10 @@ void add_adam(nb::module_& m, const char* name, const char* doc, double weight_d
           "__init__",
           [name](Adam* self, const nb::object& parameters, double lr, const nb::object& betas, double eps,
                  double decay) {
-            const nb::list pair(betas);
-            if (pair.size() != 2) throw_type_error(fmt::format("{}: betas are two numbers", name));
-            make(self, name, parameters,
-                 optim::AdamOptions{lr, nb::cast<double>(pair[0]), nb::cast<double>(pair[1]), eps, decay});
+            const auto [beta1, beta2] = betas_from(name, betas);
+            make(self, name, parameters, optim::AdamOptions{lr, beta1, beta2, eps, decay});
           },
-          nb::arg("parameters"), nb::arg("lr") = 1e-3, nb::arg("betas") = nb::make_tuple(0.9, 0.999),
+          nb::arg("parameters").none(), nb::arg("lr") = 1e-3, nb::arg("betas") = nb::make_tuple(0.9, 0.999),
           nb::arg("eps") = 1e-8, nb::arg("weight_decay") = weight_decay);
 }
 
@@ -113,7 +121,7 @@ void add_kinds(nb::module_& m) {
              double weight_decay, bool nesterov) {
             make(self, "SGD", parameters, optim::SGDOptions{lr, momentum, dampening, weight_decay, nesterov});
           },
-          nb::arg("parameters"), nb::arg("lr") = 1e-3, nb::arg("momentum") = 0.0, nb::arg("dampening") = 0.0,
+          nb::arg("parameters").none(), nb::arg("lr") = 1e-3, nb::arg("momentum") = 0.0, nb::arg("dampening") = 0.0,
           nb::arg("weight_decay") = 0.0, nb::arg("nesterov") = false);
   add_adam<optim::Adam>(m, "Adam", "Adam, as torch.optim.Adam.", 0);
   add_adam<optim::AdamW>(m, "AdamW", "Adam with decoupled weight decay, as torch.optim.AdamW.", 1e-2);
@@ -124,7 +132,7 @@ void add_kinds(nb::module_& m) {
              double weight_decay, double momentum) {
             make(self, "RMSprop", parameters, optim::RMSpropOptions{lr, alpha, eps, weight_decay, momentum});
           },
-          nb::arg("parameters"), nb::arg("lr") = 1e-2, nb::arg("alpha") = 0.99, nb::arg("eps") = 1e-8,
+          nb::arg("parameters").none(), nb::arg("lr") = 1e-2, nb::arg("alpha") = 0.99, nb::arg("eps") = 1e-8,
           nb::arg("weight_decay") = 0.0, nb::arg("momentum") = 0.0);
 }
 
@@ -133,7 +141,7 @@ void add_averages(nb::module_& m) {
       .def(
           "__init__",
           [](optim::EMA* self, const nb::object& parameters, double decay) { make(self, "EMA", parameters, decay); },
-          nb::arg("parameters"), nb::arg("decay") = 0.999)
+          nb::arg("parameters").none(), nb::arg("decay") = 0.999)
       .def(
           "update", [](optim::EMA& e) { without_gil([&] { e.update(); }); }, "Moves the averages to the parameters.")
       .def(
@@ -143,10 +151,10 @@ void add_averages(nb::module_& m) {
       .def(
           "load_state_dict",
           [](optim::EMA& e, const nb::object& state) {
-            const StateDict given = state_from("load_state_dict", state);
+            const StateDict given = state_from("load_state_dict", "state", state);
             without_gil([&] { e.load_state_dict(given); });
           },
-          nb::arg("state"));
+          nb::arg("state").none());
 }
 
 }  // namespace

@@ -9,9 +9,8 @@ namespace sinter::python {
 namespace {
 
 /// Any integer of 64 bits, with or without a sign.
-std::uint64_t seed_from(nb::handle seed) {
-  if (!PyIndex_Check(seed.ptr()) || is_bool(seed))
-    throw_type_error(fmt::format("a seed is an integer, but got {}", describe(seed)));
+std::uint64_t seed_from(std::string_view function, nb::handle seed) {
+  if (!PyIndex_Check(seed.ptr()) || is_bool(seed)) throw_wrong(function, "seed", "an integer", seed);
   PyObject* const whole = PyNumber_Index(seed.ptr());
   if (!whole) nb::raise_python_error();
   const std::uint64_t bits = PyLong_AsUnsignedLongLongMask(nb::steal(whole).ptr());
@@ -29,17 +28,19 @@ void add_random(nb::module_& m) {
             if (seed.is_none())
               new (self) Generator();
             else
-              new (self) Generator(seed_from(seed));
+              new (self) Generator(seed_from("Generator", seed));
           },
           nb::arg("seed") = nb::none())
       .def(
-          "manual_seed", [](const Generator& g, const nb::object& seed) { g.manual_seed(seed_from(seed)); },
-          nb::arg("seed"), "Restarts the sequence with a seed.")
+          "manual_seed",
+          [](const Generator& g, const nb::object& seed) { g.manual_seed(seed_from("manual_seed", seed)); },
+          nb::arg("seed").none(), "Restarts the sequence with a seed.")
       .def_prop_ro("seed", &Generator::seed)
       .def_prop_rw("position", &Generator::position, &Generator::set_position,
                    "How many numbers were drawn. Setting it continues the sequence from there.");
   m.def(
-      "manual_seed", [](const nb::object& seed) { manual_seed(seed_from(seed)); }, nb::arg("seed"),
+      "manual_seed", [](const nb::object& seed) { manual_seed(seed_from("manual_seed", seed)); },
+      nb::arg("seed").none(),
       "Restarts the sequence that functions without a generator draw from. Without it every run differs.");
 }
 

@@ -9,7 +9,9 @@
 namespace sinter::python {
 namespace {
 
-Device gpu_from(const nb::object& device) { return device.is_none() ? Device(current_device()) : device_from(device); }
+Device gpu_from(std::string_view function, const nb::object& device) {
+  return device.is_none() ? Device(current_device()) : device_from(function, device);
+}
 
 /// The streams that this thread's `with` statements made current, innermost last.
 std::vector<std::pair<Stream, std::unique_ptr<StreamGuard>>>& entered() {
@@ -25,7 +27,9 @@ void leave(const Stream& stream) {
 }
 
 void add_events(nb::module_& m) {
-  nb::class_<Event>(m, "Event", "A point in the work of a stream, from stream.record().")
+  nb::class_<Event> event(m, "Event", "A point in the work of a stream, from stream.record().");
+  refuse_construction(event, "Event: stream.record() makes events");
+  event
       .def(
           "synchronize", [](const Event& e) { without_gil([&] { e.synchronize(); }); },
           "Waits until the work before it is done.")
@@ -39,12 +43,12 @@ void add_stream_class(nb::module_& m) {
   nb::class_<Stream>(m, "Stream",
                      "A queue of a GPU's work. `with stream:` issues this thread's work to it; operands are ordered.")
       .def(
-          "__init__", [](Stream* self, const nb::object& device) { new (self) Stream(gpu_from(device)); },
+          "__init__", [](Stream* self, const nb::object& device) { new (self) Stream(gpu_from("Stream", device)); },
           nb::arg("device") = nb::none())
       .def_static(
           "from_native",
           [](std::uintptr_t stream, const nb::object& device) {
-            return Stream::from_native(reinterpret_cast<void*>(stream), gpu_from(device));
+            return Stream::from_native(reinterpret_cast<void*>(stream), gpu_from("from_native", device));
           },
           nb::arg("stream"), nb::arg("device") = nb::none(),
           "Wraps another library's CUstream, given as an integer; 0 is CUDA's legacy default stream.")
@@ -75,10 +79,10 @@ void add_stream_class(nb::module_& m) {
           "__eq__", [](const Stream& a, const Stream& b) { return a == b; }, nb::is_operator())
       .def("__hash__", [](const Stream& s) { return reinterpret_cast<std::uintptr_t>(&s.impl()) >> 4; });
   m.def(
-      "current_stream", [](const nb::object& device) { return current_stream(gpu_from(device)); },
+      "current_stream", [](const nb::object& device) { return current_stream(gpu_from("current_stream", device)); },
       nb::arg("device") = nb::none(), "The stream of a GPU to which this thread issues work.");
   m.def(
-      "default_stream", [](const nb::object& device) { return default_stream(gpu_from(device)); },
+      "default_stream", [](const nb::object& device) { return default_stream(gpu_from("default_stream", device)); },
       nb::arg("device") = nb::none(), "The default stream of a GPU, shared by all threads.");
 }
 
@@ -95,16 +99,18 @@ nb::dict dict_of(const MemoryStats& s) {
 
 void add_memory(nb::module_& m) {
   m.def(
-      "memory_stats", [](const nb::object& device) { return dict_of(memory_stats(optional_device_from(device))); },
+      "memory_stats",
+      [](const nb::object& device) { return dict_of(memory_stats(optional_device_from("memory_stats", device))); },
       nb::arg("device") = nb::none(),
       "Bytes of a device's memory that tensors use, that are cached, and at the peak, and numbers of blocks. A dict.");
   m.def(
-      "reset_peak_memory", [](const nb::object& device) { reset_peak_memory(optional_device_from(device)); },
+      "reset_peak_memory",
+      [](const nb::object& device) { reset_peak_memory(optional_device_from("reset_peak_memory", device)); },
       nb::arg("device") = nb::none(), "Sets the peak in memory_stats to the current use.");
   m.def(
       "empty_cache",
       [](const nb::object& device) {
-        const Device on = optional_device_from(device);
+        const Device on = optional_device_from("empty_cache", device);
         return without_gil([&] { return empty_cache(on); });
       },
       nb::arg("device") = nb::none(), "Returns cached memory to the device. The number of bytes.");
@@ -113,7 +119,8 @@ void add_memory(nb::module_& m) {
 Mesh mesh_of(const nb::object& devices) {
   if (devices.is_none()) return Mesh();
   std::vector<Device> all;
-  for (const nb::handle device : nb::list(devices)) all.push_back(device_from(device));
+  for (const nb::handle device : items_of("Mesh", "devices", "a list of devices", devices))
+    all.push_back(device_from("Mesh", device, "devices"));
   return Mesh(std::move(all));
 }
 

@@ -35,35 +35,36 @@ void check_loses_nothing(const char* function, const TensorImpl& t, DType dtype)
                                  runtime::describe(t), name(dtype)));
 }
 
-std::unique_ptr<Operand> asarray(const nb::object& data, const nb::object& dtype, const nb::object& device,
-                                 const nb::object& copy) {
-  const std::optional<bool> wanted = flag_from(copy);
-  const std::optional<DType> to_dtype = optional_dtype_from(dtype);
+std::unique_ptr<Operand> asarray(const char* function, const nb::object& data, const nb::object& dtype,
+                                 const nb::object& device, const nb::object& copy) {
+  const std::optional<bool> wanted = flag_from(function, "copy", copy);
+  const std::optional<DType> to_dtype = optional_dtype_from(function, dtype);
   const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
   if (is_numpy_scalar(data) && !is_numpy_number(data))
-    throw DTypeError(fmt::format("asarray takes numbers, but got {}", describe(data)));
+    throw DTypeError(fmt::format("{} takes numbers, but got {}", function, describe(data)));
   const bool is_new = is_list || (number_from(data) && !is_numpy_scalar(data));
   if (is_new && wanted == false)
-    throw Error(fmt::format("asarray: {} has no memory to share: omit copy, or set it to True", describe(data)));
-  if (is_new) return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(device)));
+    throw Error(fmt::format("{}: {} has no memory to share: omit copy, or set it to True", function, describe(data)));
+  if (is_new) return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(function, device)));
   const TensorRef t = tensor_over(data, wanted == false ? wanted : std::nullopt);
   const DType into = to_dtype.value_or(t->dtype);
-  const Device on = device.is_none() ? t->device : device_from(device);
-  check_loses_nothing("asarray", *t, into);
+  const Device on = device.is_none() ? t->device : device_from(function, device);
+  check_loses_nothing(function, *t, into);
   if (wanted == false && (into != t->dtype || on != t->device))
-    throw Error(fmt::format("asarray: converting {} to {} on {} requires a copy: omit copy, or set it to True",
+    throw Error(fmt::format("{}: converting {} to {} on {} requires a copy: omit copy, or set it to True", function,
                             runtime::describe(*t), name(into), to_string(on)));
   return object_of(without_gil([&] { return wanted == true ? copied(*t, into, on) : jit::to(*t, into, on); }));
 }
 
 std::unique_ptr<Operand> from_numpy(const nb::object& array) {
-  if (!PyObject_CheckBuffer(array.ptr()))
-    throw_type_error(fmt::format("from_numpy takes a numpy.ndarray, but got {}", describe(array)));
+  if (!PyObject_CheckBuffer(array.ptr())) throw_wrong("from_numpy", "array", "a numpy.ndarray", array);
   return object_of(tensor_of_buffer(array, {}));
 }
 
 /// x.to("cuda:0"), x.to(float16), x.to("float16"), x.to("cuda:0", dtype=float16).
-nb::object moved(const nb::object& self, const nb::object& target, nb::object dtype, nb::object device) {
+nb::object moved(const char* function, const nb::object& self, const nb::object& target, nb::object dtype,
+                 nb::object device) {
+  const std::string_view dtype_name = dtype.is_none() ? "target" : "dtype";
   if (!target.is_none()) {
     bool is_dtype = !nb::isinstance<Device>(target) && !PyLong_Check(target.ptr());
     if (nb::isinstance<nb::str>(target)) {
@@ -71,11 +72,11 @@ nb::object moved(const nb::object& self, const nb::object& target, nb::object dt
       is_dtype = !text.starts_with("cpu") && !text.starts_with("cuda");
     }
     nb::object& place = is_dtype ? dtype : device;
-    if (!place.is_none()) throw_type_error(fmt::format("to is given two {}", is_dtype ? "dtypes" : "devices"));
+    if (!place.is_none()) throw_type_error(fmt::format("to: two {} are given", is_dtype ? "dtypes" : "devices"));
     place = target;
   }
   const auto& x = nb::cast<const Operand&>(self);
-  const DType into = dtype.is_none() ? x.dtype() : dtype_from(dtype);
+  const DType into = dtype.is_none() ? x.dtype() : dtype_from(function, dtype, dtype_name);
   const bool is_expression = !nb::isinstance<TensorObject>(self);
   if (is_expression && device.is_none()) {  // remains an expression
     TextValue v = x.value();
@@ -83,9 +84,9 @@ nb::object moved(const nb::object& self, const nb::object& target, nb::object dt
     if (v.kind == TextValue::Kind::Number) return self;
     return nb::cast(object_of(v));
   }
-  const Device on = device.is_none() ? x.device() : device_from(device);
+  const Device on = device.is_none() ? x.device() : device_from(function, device);
   const TensorRef t = evaluated(x);
-  check_loses_nothing("to", *t, into);
+  check_loses_nothing(function, *t, into);
   if (!is_expression && into == t->dtype && on == t->device) return self;
   return nb::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
 }
@@ -168,9 +169,23 @@ void add_tensors(nb::module_& m) {
                               "An operand of operations: a Tensor or an Expression.");
   add_facts(operand);
   operand
-      .def("to", moved, nb::arg("target") = nb::none(), nb::kw_only(), nb::arg("dtype") = nb::none(),
-           nb::arg("device") = nb::none(),
-           "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
+      .def(
+          "to",
+          [](const nb::object& self, const nb::object& target, const nb::object& dtype, const nb::object& device) {
+            return moved("to", self, target, dtype, device);
+          },
+          nb::arg("target") = nb::none(), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+          "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
+      .def(
+          "to_device",
+          [](const nb::object& self, const nb::object& device, const nb::object& stream) {
+            if (!stream.is_none())
+              throw nb::value_error(
+                  "to_device: the argument 'stream' must be None: Sinter orders the work of its streams");
+            return moved("to_device", self, nb::none(), nb::none(), device);
+          },
+          nb::arg("device"), nb::kw_only(), nb::arg("stream") = nb::none(),
+          "On another device, as the array API has it.")
       .def("item", item, "The only element as a Python number.")
       .def("tolist", to_list, "The elements as nested lists.")
       .def("__bool__", [](const Operand& x) { return nb::bool_(number(x, "bool()")); })
@@ -182,8 +197,14 @@ void add_tensors(nb::module_& m) {
       });
   nb::class_<TensorObject, Operand> tensor(m, "Tensor", nb::type_slots(buffer_slots()),
                                            "An array on a device. Views share its memory.");
-  const nb::class_<ExpressionObject, Operand> expression(
+  nb::class_<ExpressionObject, Operand> expression(
       m, "Expression", "A computation that runs when it is evaluated, in one kernel if the plan allows.");
+  refuse_construction(operand,
+                      "Operand is the base class of Tensor and Expression: sinter_jit.tensor(data) makes a tensor");
+  refuse_construction(tensor,
+                      "Tensor: functions make tensors, such as sinter_jit.tensor(data) and sinter_jit.zeros(2, 3)");
+  refuse_construction(expression,
+                      "Expression: operations on tensors make expressions, such as x + 1, and sinter_jit.parse(text)");
   tensor.def_prop_ro(
             "strides", [](const TensorObject& x) { return tuple_of(x.tensor->strides); }, "In elements.")
       .def("is_contiguous", [](const TensorObject& x) { return x.tensor->contiguous; })
@@ -201,14 +222,19 @@ void add_tensors(nb::module_& m) {
   add_arrays(operand);
   add_dlpack(m, operand);
   add_expressions(m, operand);
-  m.def("asarray", asarray, nb::arg("data").none(), nb::kw_only(), nb::arg("dtype") = nb::none(),
-        nb::arg("device") = nb::none(), nb::arg("copy") = nb::none(),
-        "A tensor of numbers, nested lists, arrays or tensors; over the memory of an array if possible. copy=True "
-        "always copies, copy=False never.");
+  m.def(
+      "asarray",
+      [](const nb::object& data, const nb::object& dtype, const nb::object& device, const nb::object& copy) {
+        return asarray("asarray", data, dtype, device, copy);
+      },
+      nb::arg("data").none(), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
+      nb::arg("copy") = nb::none(),
+      "A tensor of numbers, nested lists, arrays or tensors; over the memory of an array if possible. copy=True "
+      "always copies, copy=False never.");
   m.def(
       "tensor",
       [](const nb::object& data, const nb::object& dtype, const nb::object& device) {
-        return asarray(data, dtype, device, nb::bool_(true));
+        return asarray("tensor", data, dtype, device, nb::bool_(true));
       },
       nb::arg("data").none(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
       "A new tensor of numbers, nested lists, arrays or tensors. Python's floats become float32, its ints int64.");

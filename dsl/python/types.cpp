@@ -8,8 +8,9 @@ namespace sinter::python {
 void add_types(nb::module_& m) {
   nb::class_<DTypeObject>(m, "dtype", "The type of a tensor's elements; also given as \"float32\" or numpy.float32.")
       .def(
-          "__init__", [](DTypeObject* self, const nb::object& of) { new (self) DTypeObject{dtype_from(of)}; },
-          nb::arg().none())
+          "__init__",
+          [](DTypeObject* self, const nb::object& of) { new (self) DTypeObject{dtype_from("dtype", of, "of")}; },
+          nb::arg("of").none())
       .def_prop_ro("name", [](const DTypeObject& d) { return name(d.dtype); })
       .def_prop_ro("itemsize", [](const DTypeObject& d) { return size_of(d.dtype); })
       .def("__repr__", [](const DTypeObject& d) { return fmt::format("sinter_jit.{}", name(d.dtype)); })
@@ -21,7 +22,8 @@ void add_types(nb::module_& m) {
 
   nb::class_<Device>(m, "device", "The device of a tensor: \"cpu\", \"cuda:0\"; also given as the number of a GPU.")
       .def(
-          "__init__", [](Device* self, const nb::object& of) { new (self) Device(device_from(of)); }, nb::arg().none())
+          "__init__", [](Device* self, const nb::object& of) { new (self) Device(device_from("device", of, "of")); },
+          nb::arg("of").none())
       .def_prop_ro("type", [](const Device& d) { return d.is_cpu()    ? "cpu"
                                                         : d.is_cuda() ? "cuda"
                                                                       : "mesh"; })

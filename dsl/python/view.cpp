@@ -137,8 +137,8 @@ void add_views(nb::class_<Operand>& operand, nb::class_<TensorObject, Operand>& 
     if (nb::cast<const Operand&>(self).shape().empty()) throw_type_error("a 0-d tensor cannot be iterated over");
     return nb::steal(PySeqIter_New(self.ptr()));
   });
-  operand.def("__getitem__", item_at, nb::arg().none()).def_prop_ro("T", transposed, "The axes in reverse order.");
-  tensor.def("__setitem__", set_item, nb::arg().none(), nb::arg().none());
+  operand.def("__getitem__", item_at, nb::arg("key").none()).def_prop_ro("T", transposed, "The axes in reverse order.");
+  tensor.def("__setitem__", set_item, nb::arg("key").none(), nb::arg("value").none());
 }
 
 }  // namespace sinter::python

@@ -13,9 +13,11 @@ TextValue in_order(const Arguments& a) {
   return of_source(a.tensor(0), [&](const auto& x) { return sort(x, a.integer(1, -1), a.flag(2), a.flag(3)); });
 }
 TextValue order(const Arguments& a) {
+  a.flag(3);  // always stable
   return of_source(a.tensor(0), [&](const auto& x) { return AnyTensor(argsort(x, a.integer(1, -1), a.flag(2))); });
 }
 TextValue largest(const Arguments& a) {
+  a.flag(4);  // always sorted
   return of_source(a.tensor(0),
                    [&](const auto& x) { return topk(x, a.integer(1), a.integer(2, -1), a.flag(3, true)); });
 }

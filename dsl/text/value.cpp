@@ -59,6 +59,7 @@ std::string describe(const TextValue& v) {
     case Kind::Device: return fmt::format("the device {}", to_string(v.device));
     case Kind::Text: return fmt::format("'{}'", runtime::shortened(v.text));
     case Kind::Generator: return "a Generator";
+    case Kind::Other: return std::string(v.text);
     case Kind::None: return "None";
   }
   return {};

@@ -17,7 +17,7 @@ class Generator;
 namespace sinter::inline v1::detail {
 
 struct TextValue {
-  enum class Kind { Tensor, Scalar, Number, List, Slice, Ellipsis, DType, Device, Text, Generator, None };
+  enum class Kind { Tensor, Scalar, Number, List, Slice, Ellipsis, DType, Device, Text, Generator, Other, None };
   Kind kind = Kind::None;
   jit::LazyRef node{};  // for a tensor, and for a scalar: a number from operations, or an operand
   Shape shape{};        // for a tensor
@@ -27,7 +27,7 @@ struct TextValue {
   sinter::DType dtype{};
   TextRange place{};
   runtime::TensorRef array{};  // of a tensor in memory, which functions may write to; null for an expression
-  // Arguments from other languages; texts have none of these.
+  // Arguments from other languages; texts have none of these. One of Kind::Other has no value: its text describes it.
   sinter::Device device{};
   std::string_view text{};
   const sinter::Generator* generator = nullptr;

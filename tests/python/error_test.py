@@ -42,7 +42,7 @@ class Errors(Case):
                 (lambda: sn.gelu(x, approximate=1), "gelu: the argument 'approximate' must be a str, but got the number 1"),
                 (lambda: sn.sum(x, axis=0.5), "sum: the argument 'axis' must be an axis or a list of axes, but got the number 0.5"),
                 (lambda: x.reshape("2"), "reshape: the argument 'shape' must be a list of integers, as in (2, 3), but got a list with '2'"),
-                (lambda: x.to(3.5), 'a dtype is expected, such as sinter_jit.float32 or "float32", but got 3.5 (float)'),
+                (lambda: x.to(3.5), 'to: the argument \'target\' must be a dtype, such as sinter_jit.float32 or "float32", but got 3.5 (float)'),
                 (lambda: sn.grad(x.sum(), x * 2), "an object of type sinter_jit.Expression"),
                 (lambda: sn.grad(x, x, seed="a"), "grad: the argument 'seed' must be a tensor or a number, but got 'a' (str)"),
                 (lambda: sn.grad(x.sum(), sn.tensor([1.0])), "or ask for zeros with allow_unused=True"),

@@ -122,7 +122,7 @@ class Export(Case):
                 (sn.Error, "", lambda: sn.export_kernel([], archs=[])),
                 (sn.Error, "args names", lambda: sn.export_kernel("z + 1", args="z: f32[n]", sizes={"z": ["n"]}, archs=[])),
                 (sn.Error, "", lambda: sn.export_kernel(z + 1, archs=[], out="/proc/no/folder")),
-                (TypeError, "text", lambda: sn.export_kernel(None, archs=[])),
+                (TypeError, "'expression' must be a str, an expression or a list", lambda: sn.export_kernel(None, archs=[])),
                 (TypeError, "args", lambda: sn.export_kernel(z + 1, args="z: f32[n]", archs=[])),
                 (TypeError, "", lambda: sn.export_kernel(z + 1, archs=["90"])),
                 (TypeError, "", lambda: sn.export_kernel(z + 1, archs=90)),

@@ -46,7 +46,7 @@ class Gradients(Case):
         with self.assertRaisesRegex(sn.Error, "does not depend on it"):
             sn.grad(x.sum(), y)
         self.assert_equal(sn.grad(x.sum(), y, allow_unused=True), np.zeros(1, "float32"))
-        with self.assertRaisesRegex(TypeError, "with respect to tensors, but got"):
+        with self.assertRaisesRegex(TypeError, "must be tensors, but got"):
             sn.grad(x.sum(), x * 2)
         with self.assertRaisesRegex(TypeError, "takes the tensors"):
             sn.grad(x.sum())
@@ -113,7 +113,7 @@ class Gradients(Case):
 
         with self.assertRaisesRegex(TypeError, "takes the inputs of the result"):
             gradient(lambda g: g)
-        with self.assertRaisesRegex(TypeError, "an input must be a tensor or an expression, but got 1 .int."):
+        with self.assertRaisesRegex(TypeError, "custom_vjp: the argument 'inputs' must be tensors or expressions, but got 1 .int."):
             gradient(lambda g: g, 1)
         with self.assertRaisesRegex(TypeError, "backward returned 1 gradients for 2 inputs"):
             gradient(lambda g: g, x, y)

@@ -16,7 +16,7 @@ from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Eve
                     jit_stats, jvp, load_npy, load_npz, load_safetensors, load_safetensors_metadata, manual_seed,
                     memory_stats, parse, reset_peak_memory, save_npy, save_npz, save_safetensors, synchronize, tensor,
                     value_and_grad)
-from . import _operations, _protocols
+from . import _arguments, _operations, _protocols
 
 _operations.add_to(globals(), Operand, Tensor)
 for _public in (Operand, Tensor, Expression, Generator, Stream, Event, Mesh, dtype, device):
@@ -24,6 +24,9 @@ for _public in (Operand, Tensor, Expression, Generator, Stream, Event, Mesh, dty
 _protocols.add_to(Operand, Tensor, Expression, _operations.OPERATORS)
 
 from . import data, nn, optim  # noqa: E402  they use the operations
+
+for _module in (data, nn):
+    _arguments.check(_module, _module.__all__)
 
 
 def torch_backend(graph, inputs, **options):

@@ -40,12 +40,6 @@ def _namespace(self, /, *, api_version=None):
     return array_api
 
 
-def _to_device(self, device, /, *, stream=None):
-    if stream is not None:
-        raise ValueError("to_device: the stream must be None: Sinter orders the work of its streams")
-    return self.to(device=device)
-
-
 def _refuse_write(self, key, value):
     raise TypeError("an expression has no memory to write to: evaluate it first, x = x.eval(), or build another one, "
                     "x = sinter_jit.where(mask, value, x)")
@@ -57,7 +51,7 @@ def add_to(operand, tensor, expression, operators):
         setattr(tensor, f"__i{symbol}__", _in_place(getattr(operand, f"__{symbol}__")))
     methods = {"__contains__": _contains, "__format__": _format, "__index__": _index, "__copy__": _copying.copy,
                "__deepcopy__": _copying.deepcopy, "__reduce_ex__": _copying.reduce, "_repr_html_": _html.repr_html,
-               "__array_namespace__": _namespace, "to_device": _to_device, "__array_ufunc__": _numpy.array_ufunc,
+               "__array_namespace__": _namespace, "__array_ufunc__": _numpy.array_ufunc,
                "__array_function__": _numpy.array_function}
     for name, method in methods.items():
         setattr(operand, name, method)
