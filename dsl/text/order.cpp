@@ -89,6 +89,27 @@ TextValue minima(const Arguments& a) {
   return of_source(a.tensor(0), [&](const auto& x) { return cummin(x, a.integer(1)); });
 }
 
+/// The last of the products up to each element: the parts of complex numbers are not multiplied separately.
+Any product_along(const Any& z, int axis, bool keep) {
+  return view_of(Any(cumprod(z, axis)), [&](TensorImpl& products) {
+    const TensorRef last = select(products, axis, -1);
+    return keep ? unsqueeze(*last, axis) : last;
+  });
+}
+/// As the reduction, also of complex numbers.
+TextValue product(const Arguments& a) {
+  const TextValue x = a[3] ? cast_value(a.tensor(0), a.dtype(3, {})) : a.tensor(0);
+  if (!is_complex(x.node->dtype())) return reduced(Op::prod, a);
+  const TextValue sum = reduced(Op::sum, a);  // checks the axes
+  if (x.shape.numel() == 0) return applied(Op::add, std::array{sum, TextValue::of(TextNumber::of(std::int64_t{1}))});
+  std::uint8_t along = jit::ReduceAxes::all_axes;
+  if (!a.axes(1).all()) find_axes(a.axes(1), x.shape.ndim(), along);
+  Any z = x.lazy();
+  for (int axis = x.shape.ndim(); axis-- > 0;)
+    if (along >> (x.shape.ndim() - 1 - axis) & 1) z = product_along(z, axis, a.flag(2));
+  return value_of(z);
+}
+
 /// A tensor of one row per element, or, as NumPy has it, a tensor per axis.
 TextValue nonzero_positions(const Arguments& a) {
   const AnyTensor rows(of_array(a.tensor(0), [](const auto& x) { return AnyTensor(nonzero(x)); }).array);
@@ -127,6 +148,8 @@ std::span<const TextFunction> order_functions() {
        "the variance and the mean, evaluated together", with_mean<Op::var>, "var, mean"},
       {"std_mean", "input, axis=None, correction=1, keepdim=False, *, unbiased=None",
        "the standard deviation and the mean, evaluated together", with_mean<Op::std>, "std, mean"},
+      {"prod", "input, axis=None, keepdim=False, *, dtype=None",
+       "the product, in int64 for bools and integers; 1 if there are no elements", product},
       {"cumsum", "input, axis, *, dtype=None", "the sum of the elements up to each one", sums, operand},
       {"cumprod", "input, axis, *, dtype=None", "the product of the elements up to each one", products, operand},
       {"logcumsumexp", "input, axis", "log(sum(exp(x))) of the elements up to each one, without overflow", log_sums,

@@ -458,6 +458,27 @@ class Arguments(Case):
         self.assert_equal(sn.prod(x, 0, dtype="int16"), a.astype("int16").prod(0, dtype="int16"))
         self.assert_equal(x.sum(1), a.sum(1, dtype="int64"))
 
+    def test_products_of_complex_numbers(self):
+        for device, dtype in itertools.product(DEVICES, ["complex64", "complex128"]):
+            for shape in [(), (5,), (3, 4), (2, 3, 4), (0,), (0, 3), (3, 0)]:
+                a = self.array(shape, dtype) if shape else np.array(2 - 1j, dtype)
+                x = sn.asarray(a, device=device)
+                axes = [None, *range(-a.ndim, a.ndim), *[(0, 1), (-1, 0)] * (a.ndim > 1)]
+                for axis, keepdim, source in itertools.product(axes, [False, True], [x, x * 1]):
+                    made = sn.prod(source, axis, keepdim)
+                    self.assertEqual(made.dtype, sn.dtype(dtype))
+                    self.assert_close(made, a.prod(axis=axis, keepdims=keepdim), 1e-4 if dtype == "complex64" else 1e-12)
+        a = self.array((3, 4), "complex128")
+        x = sn.tensor(a)
+        others = [[np.prod(np.delete(row, i)) for i in range(4)] for row in a]  # the derivative, conjugated as PyTorch's
+        self.assert_close(sn.grad(sn.real(x.prod(1)).sum(), x).eval(), np.conj(others), 1e-12)
+        self.assert_equal(sn.prod(sn.tensor([2, 3j])), np.array(6j, "complex64"))
+        self.assertEqual(sn.tensor([1, 2]).prod(dtype="complex64").item(), 2)
+        with self.assertRaisesRegex(sn.DTypeError, "no imaginary part"):
+            x.prod(dtype="float64")
+        with self.assertRaisesRegex(sn.IndexError, "prod: Dimension out of range"):
+            x.prod(2)
+
     def test_powers_are_faster_operations(self):
         x = sn.tensor([0.25, -0.0, 4.0, -np.inf, np.nan])
         for exponent, function in ((2, sn.square), (2.0, sn.square), (0.5, sn.sqrt), (-0.5, sn.rsqrt), (-1, sn.reciprocal)):
