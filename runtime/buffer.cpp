@@ -58,6 +58,7 @@ class Buffer::Exposed {
         b.overlaps_.store(true, std::memory_order_relaxed);
       });
       of_size(b).emplace(begin(b), &b);
+      used_ |= bit_of(b);
     }
     b.exposed_.store(true, std::memory_order_relaxed);
   }
@@ -67,6 +68,7 @@ class Buffer::Exposed {
     const auto [first, last] = buffers.equal_range(begin(b));
     const auto found = std::find_if(first, last, [&](const auto& item) { return item.second == &b; });
     if (found != last) buffers.erase(found);
+    if (buffers.empty()) used_ &= ~bit_of(b);
   }
   void touch_others(Buffer& b) noexcept {
     const ForkSafeLock lock(mutex_, std::nothrow);
@@ -82,18 +84,22 @@ class Buffer::Exposed {
   template <class F>
   void each_over(const Buffer& b, F f) {
     const std::uintptr_t end = begin(b) + b.bytes_;
-    for (std::size_t bits = 0; bits < by_size_.size(); ++bits) {
+    for (std::uint64_t left = used_; left != 0; left &= left - 1) {
+      const auto bits = static_cast<std::size_t>(std::countr_zero(left));
       const ByAddress& buffers = by_size_[bits];
       const std::uintptr_t reach = std::min(std::uintptr_t{1} << bits, begin(b));
       for (auto i = buffers.lower_bound(begin(b) - reach); i != buffers.end() && i->first < end; ++i)
         if (i->first + i->second->bytes_ > begin(b)) f(*i->second);
     }
   }
-  ByAddress& of_size(const Buffer& b) noexcept { return by_size_[static_cast<std::size_t>(std::bit_width(b.bytes_))]; }
+  static std::size_t width_of(const Buffer& b) noexcept { return static_cast<std::size_t>(std::bit_width(b.bytes_)); }
+  static std::uint64_t bit_of(const Buffer& b) noexcept { return std::uint64_t{1} << width_of(b); }
+  ByAddress& of_size(const Buffer& b) noexcept { return by_size_[width_of(b)]; }
 
   std::mutex mutex_;
   /// By the bit width of their size, which bounds how far before an address a buffer containing it may begin.
   std::array<ByAddress, std::numeric_limits<std::size_t>::digits> by_size_;
+  std::uint64_t used_ = 0;  // a bit for each width that has buffers
 };
 
 void Buffer::become_exposed() { Exposed::all().add(*this); }

@@ -18,7 +18,8 @@ constinit std::atomic<std::chrono::milliseconds> patience{std::chrono::milliseco
 
 constinit Gate gate;                        // for threads in a NoFork; a fork closes it
 constinit std::atomic<bool> broken{false};  // this is a child whose parent had a thread inside
-constinit thread_local int no_fork_depth = 0;
+// Hot: each operation of an expression enters several times.
+constinit thread_local int no_fork_depth __attribute__((tls_model("initial-exec"))) = 0;
 
 int own() noexcept { return no_fork_depth > 0; }
 

@@ -190,18 +190,23 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 void release_tensor_buffer(PyObject*, Py_buffer* view) { delete static_cast<BufferLayout*>(view->internal); }
 
+/// Kept, because looking it up takes as long as the rest of numpy().
+nb::handle asarray_of_numpy() {
+  static const nb::handle function = nb::object(nb::module_::import_("numpy").attr("asarray")).release();
+  return function;
+}
+
 nb::object numpy_of(const nb::object& self) {
-  const auto& operand = nb::cast<const Operand&>(self);
-  const TensorRef t = without_gil([&] { return operand.evaluated(); });
+  const Operand* operand = operand_in(self);
+  if (!operand) throw nb::cast_error();
+  const auto* tensor = dynamic_cast<const TensorObject*>(operand);
+  const TensorRef t = tensor ? tensor->tensor : without_gil([&] { return operand->evaluated(); });
   if (const char* why = obstacle(*t, PyBUF_FULL)) {
     if (t->device.is_cpu()) throw DTypeError(fmt::format("numpy: {}", why));
     throw DeviceError(
         fmt::format("numpy: the tensor is {}: {}", runtime::describe(*t), "copy it with x.to(\"cpu\").numpy()"));
   }
-  const nb::object tensor = nb::isinstance<TensorObject>(self) ? self : nb::cast(object_of(t));
-  PyObject* const loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");  // faster than importing it again
-  const nb::object numpy = loaded && loaded != Py_None ? nb::borrow(loaded) : nb::object(nb::module_::import_("numpy"));
-  return numpy.attr("asarray")(tensor);
+  return asarray_of_numpy()(tensor ? self : made<TensorObject>(t));
 }
 
 nb::object array_of(const nb::object& self, const nb::object& dtype, const nb::object& copy) {

@@ -52,7 +52,7 @@ TextValue other_value(nb::handle object) {
 }
 
 TextValue value_at_depth(std::string_view function, nb::handle object, int depth) {
-  if (nb::isinstance<Operand>(object)) return nb::cast<const Operand&>(object).value();
+  if (const Operand* x = operand_in(object)) return x->value();
   if (object.is_none()) return {.place = detail::no_range};
   if (const auto number = number_from(object)) return TextValue::of(*number);
   if (nb::isinstance<DTypeObject>(object))

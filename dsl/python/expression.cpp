@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <dsl/text/call.hpp>
+#include <jit/evaluate/lazy_node.hpp>
 #include <sinter/dsl/evaluate.hpp>
 #include <sinter/dsl/parse.hpp>
 #include <sinter/jit/inspect.hpp>
@@ -58,17 +59,26 @@ nb::object call(const std::string& name, bool is_method, const nb::tuple& positi
 
 /// Whether an operator may take the object: if not, Python should ask the other operand.
 bool is_operand(nb::handle object) {
-  return nb::isinstance<Operand>(object) || number_from(object) || PyObject_CheckBuffer(object.ptr()) ||
+  return operand_in(object) || number_from(object) || PyObject_CheckBuffer(object.ptr()) ||
          nb::hasattr(object, "__dlpack__");
 }
 
-/// An operation's result, as call() makes it.
+/// Whether an operation on these operands may evaluate them, since it would depend on too many others.
+bool may_evaluate(std::span<const TextValue> operands) {
+  std::size_t size = 0;
+  for (const TextValue& v : operands)
+    if (v.node && !v.array) size += jit::LazyAccess::snapshot(v.node)->size;
+  return size >= jit::max_lazy_nodes / 2;
+}
+
+/// An operation's result, as call() makes it. Releasing the GIL would take as long as the operation.
 nb::object apply(const std::string& function, Op op, std::span<const TextValue> operands) {
+  const auto make = [&] {
+    const runtime::DefaultFloatEnvironment floats;
+    return expression_value(detail::applied(op, operands));
+  };
   try {
-    return nb::cast(object_of(without_gil([&] {
-      const runtime::DefaultFloatEnvironment floats;
-      return detail::applied(op, operands);
-    })));
+    return made<ExpressionObject>(may_evaluate(operands) ? without_gil(make) : make());
   } catch (const Error&) {
     raised_by(function);
     throw;
@@ -156,11 +166,14 @@ TensorRef ExpressionObject::evaluated() const {
   return result;
 }
 
-std::unique_ptr<Operand> object_of(TextValue operand) {
+TextValue expression_value(TextValue operand) {
   operand.place = detail::no_range;
-  if (operand.kind == TextValue::Kind::Number)  // as in C++
-    operand = {.kind = TextValue::Kind::Scalar, .node = detail::node_of(operand), .place = detail::no_range};
-  return std::make_unique<ExpressionObject>(std::move(operand));
+  if (operand.kind != TextValue::Kind::Number) return operand;
+  return {.kind = TextValue::Kind::Scalar, .node = detail::node_of(operand), .place = detail::no_range};  // as in C++
+}
+
+std::unique_ptr<Operand> object_of(TextValue operand) {
+  return std::make_unique<ExpressionObject>(expression_value(std::move(operand)));
 }
 
 void add_expressions(nb::module_& m, nb::class_<Operand>& operand) {

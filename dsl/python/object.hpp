@@ -60,6 +60,25 @@ class ExpressionObject final : public Operand {
 inline std::unique_ptr<Operand> object_of(TensorRef t) { return std::make_unique<TensorObject>(std::move(t)); }
 /// For a value that is_operand().
 std::unique_ptr<Operand> object_of(TextValue v);
+/// The same as a value of an ExpressionObject.
+TextValue expression_value(TextValue v);
+
+/// A new Tensor or Expression. Faster than by a unique_ptr, in one allocation.
+template <class T, class Value>
+nb::object made(Value&& value) {
+  nb::object object = nb::inst_alloc(nb::type<T>());
+  new (nb::inst_ptr<T>(object)) T(std::forward<Value>(value));
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+/// The Tensor or Expression that an object is; null for others.
+inline const Operand* operand_in(nb::handle object) {
+  static const nb::handle tensor = nb::type<TensorObject>(), expression = nb::type<ExpressionObject>();
+  const nb::handle type = object.type();
+  if (type.is(expression) && nb::inst_ready(object)) return nb::inst_ptr<ExpressionObject>(object);
+  return type.is(tensor) && nb::inst_ready(object) ? nb::inst_ptr<TensorObject>(object) : nullptr;
+}
 
 /// The dtypes are objects: sinter_jit.float32.
 struct DTypeObject {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <boost/container/small_vector.hpp>
+
 #include <jit/plan/product.hpp>
 #include <runtime/text.hpp>
 #include <sinter/dsl/reduce.hpp>
@@ -52,21 +54,21 @@ TextValue applied(Op op, std::span<const TextValue> operands) {
     if (const auto number =
             operands.size() == 2 ? fold(op, operands[0].number, operands[1].number) : fold(op, operands[0].number))
       return TextValue::of(*number);
-  std::vector<jit::LazyRef> nodes;
+  boost::container::small_vector<jit::LazyRef, max_arity> nodes;
   for (const TextValue& v : operands) nodes.push_back(node_of(v));
   if (std::ranges::none_of(operands, &TextValue::is_tensor)) {
     if (op == Op::matmul) throw Error("matmul takes two tensors: multiply numbers with *");
-    return {.kind = Kind::Scalar, .node = jit::lazy(op, nodes)};
+    return {.kind = Kind::Scalar, .node = jit::lazy(op, {nodes.data(), nodes.size()})};
   }
   if (op == Op::matmul) {
     if (!std::ranges::all_of(operands, &TextValue::is_tensor))
       throw Error("matmul takes two tensors: multiply by a number with *");
-    const Lazy<AnyType> product(jit::lazy(op, nodes));
+    const Lazy<AnyType> product(jit::lazy(op, {nodes.data(), nodes.size()}));
     const std::optional<Shape> shape = jit::product_shape(operands[0].shape, operands[1].shape);
     return shape ? TextValue::tensor(product, *shape) : TextValue::tensor(product);  // throws
   }
   const Shape shape = common_shape(op, operands);
-  return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, nodes)), shape);
+  return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, {nodes.data(), nodes.size()})), shape);
 }
 
 const TextParameters& parameters_of_reduction(Op op) {

@@ -224,23 +224,23 @@ LazyRef without_casts(Op op, std::span<const LazyRef> operands, std::span<const 
 
 }  // namespace
 
-LazyNode::LazyNode() : state_(new State) {}
+LazyNode::LazyNode() : state_(new(this + 1) State) {}
 
 void LazyNode::destroy(LazyNode* node) noexcept {
   // Deleting a node releases its operands, which reenters this function; they are queued instead of recursing.
-  thread_local LazyNode* waiting = nullptr;
-  thread_local bool is_running = false;
-  node->state_->next_to_destroy = waiting;
-  waiting = node;
-  if (is_running) return;
-  is_running = true;
-  while (waiting) {
-    LazyNode* last = waiting;
-    waiting = last->state_->next_to_destroy;
-    delete last->state_;
-    delete last;
+  struct Queue {
+    LazyNode* waiting;
+    bool is_running;
+  };
+  static constinit thread_local Queue queue __attribute__((tls_model("initial-exec"))) = {nullptr, false};
+  Queue& q = queue;
+  node->state_->next_to_destroy = std::exchange(q.waiting, node);
+  if (std::exchange(q.is_running, true)) return;
+  while (LazyNode* const last = q.waiting) {
+    q.waiting = last->state_->next_to_destroy;
+    State::destroy(last);
   }
-  is_running = false;
+  q.is_running = false;
 }
 
 DType LazyNode::dtype() const noexcept {
@@ -305,9 +305,12 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along) {
   if (info(op).rule == DTypeRule::None || operands.size() != info(op).arity)
     throw Error(fmt::format("{} takes {} operands, not {}", name(op), info(op).arity, operands.size()));
   std::array<ContentRef, max_arity> taken;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    if (!operands[i]) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name(op)));
-    taken[i] = LazyAccess::snapshot(operands[i]);
+  {
+    const runtime::NoFork no_fork(std::nothrow);  // once, instead of for each operand
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (!operands[i]) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name(op)));
+      taken[i] = LazyAccess::snapshot(operands[i]);
+    }
   }
   const std::span<const ContentRef> contents(taken.data(), operands.size());
   if (limits_arguments(op)) check_numbers(op, contents);

@@ -38,6 +38,10 @@ class Flattener {
 
   void add(std::span<const LazyRef> values) {
     outputs_ = values;
+    out_.graph.reserve(16, 16);
+    out_.leaves.reserve(4);
+    out_.held.reserve(4);
+    const runtime::NoFork no_fork(std::nothrow);  // once, instead of for each node
     for (const LazyRef& v : values) visit(v);
     for (const LazyRef& v : values) out_.graph.output(*known_.find(v.get()));
   }
@@ -233,7 +237,8 @@ void drop_ancestor_results(const LazyRef& value) {
     const ContentRef c = std::move(pending.back());
     pending.pop_back();
     for (const LazyRef& o : c->operands)
-      if (o && o->owners() == 1 && !LazyAccess::state(*o).drop_result()) pending.push_back(LazyAccess::snapshot(o));
+      if (o && o->owners() == 1)
+        if (ContentRef content = LazyAccess::state(*o).drop_result()) pending.push_back(std::move(content));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -81,6 +82,17 @@ struct LazyNode::State {
     std::atomic_flag& busy_;
   };
 
+  /// In one allocation, with the state behind the node.
+  static LazyNode* with_node() {
+    static_assert(sizeof(LazyNode) % alignof(State) == 0 && alignof(State) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    return new (::operator new(sizeof(LazyNode) + sizeof(State))) LazyNode;
+  }
+  static void destroy(LazyNode* node) noexcept {
+    std::destroy_at(node->state_);
+    std::destroy_at(node);
+    ::operator delete(node);
+  }
+
   bool has_device = false;
   Device device;
   LazyNode* next_to_destroy = nullptr;
@@ -104,12 +116,12 @@ struct LazyNode::State {
     }
     // The old contents are released here, without the lock.
   }
-  /// Returns whether there was one.
-  bool drop_result() {
+  /// The content if there was none, else null.
+  ContentRef drop_result() {
     TensorSnapshot dropped;
     Lock lock(*this);
     std::swap(result, dropped);
-    return static_cast<bool>(dropped.tensor);
+    return dropped.tensor ? ContentRef() : content;
   }
   void keep_result(TensorSnapshot r) {
     Lock lock(*this);
@@ -127,7 +139,7 @@ struct LazyAccess {
   static ContentRef snapshot(const LazyRef& n) { return n->state_->snapshot(); }
 
   static LazyRef make(LazyContent content, bool has_device, Device device) {
-    LazyRef r = LazyRef::adopt(new LazyNode);
+    LazyRef r = LazyRef::adopt(LazyNode::State::with_node());
     r->state_->content = shared(std::move(content));
     r->state_->has_device = has_device;
     r->state_->device = device;
