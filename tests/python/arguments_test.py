@@ -1,6 +1,7 @@
 """Every function, constructor and method says which argument is of a wrong type, and what it was given."""
 import ast
 import pathlib
+import pickle
 
 import numpy as np
 
@@ -163,6 +164,18 @@ class Arguments(Case):
         self.assertEqual(sn.optim.SGD([x], lr=np.float32(0.5)).lr, 0.5)
         self.assertEqual(sn.nn.LayerNorm(2, eps=1).normalized_shape, (2,))
         self.assertEqual(len(sn.data.DataLoader([1, 2], np.int32(2))), 1)
+        self.assertEqual(sn.nn.LayerNorm(np.int64(4)).normalized_shape, (4,))
+        self.assertEqual(sn.nn.RMSNorm(np.int64(4)).normalized_shape, (4,))
+        self.assertIsNone(sn.nn.Linear(2, 3, bias=np.bool_(False)).bias)
+        rows = sn.data.TensorDataset(x)
+        for indices in ([1, 0], np.array([1, 0]), sn.tensor([1, 0])):
+            self.assertEqual(rows.batch(indices)[0].shape, (2, 2))
+        self.assertEqual(sn.data.collate(np.zeros((2, 2))).shape, (2, 2))
+
+    def test_what_is_checked_can_be_pickled(self):
+        loader = pickle.loads(pickle.dumps(sn.data.DataLoader([1, 2], 2)))
+        self.assertIs(loader.collate, sn.data.collate)
+        self.assertEqual([batch.tolist() for batch in loader], [[1, 2]])
 
 
 if __name__ == "__main__":

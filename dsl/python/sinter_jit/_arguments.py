@@ -18,6 +18,15 @@ PHRASES = {"int": "an integer", "float": "a number", "bool": "True or False", "s
 CLASSES = {"int": typing.SupportsIndex, "float": typing.SupportsFloat, "Any": object}
 
 
+class _Truth(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, bool) or type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+
+
+class _Bool(metaclass=_Truth):
+    """True or False, also NumPy's: for functions in Python. Those of the module _core take Python's alone."""
+
+
 def _phrase(name):
     return PHRASES.get(name) or f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
@@ -30,6 +39,7 @@ class _Type:
         names = re.sub(r"\[[^|]*\]", "", whole).split(" | ")
         self.names = [name.rpartition(".")[2] for name in dict.fromkeys(names)]
         self.scopes = (builtins, module, _core, _core.optim, collections.abc)
+        self.known = CLASSES if module is _core else {**CLASSES, "bool": _Bool}
 
     def __str__(self):
         return " or ".join(_phrase(name) for name in self.names if name != "None")
@@ -37,7 +47,7 @@ class _Type:
     def classes(self):
         for name in self.names:
             if name != "None":
-                yield CLASSES.get(name) or next(vars(s)[name] for s in self.scopes if name in vars(s))
+                yield self.known.get(name) or next(vars(s)[name] for s in self.scopes if name in vars(s))
 
     def takes(self, value):
         if value is None:
@@ -151,11 +161,9 @@ def _checked(function):
     return checked if parameters else function
 
 
-def check(scope, names):
-    """Makes annotated functions of a module refuse other types, as its classes' constructors and public methods."""
-    for name in names:
-        member = vars(scope)[name]
-        if inspect.isclass(member):
-            check(member, [n for n in vars(member) if n == "__init__" or n[0] != "_" and n != "forward"])
-        elif inspect.isfunction(member):
-            setattr(scope, name, _checked(member))
+def check(module, names):
+    """Makes constructors and public methods of a module's classes refuse other types than they are annotated with."""
+    for kind in filter(inspect.isclass, (vars(module)[name] for name in names)):
+        for name, member in list(vars(kind).items()):
+            if inspect.isfunction(member) and (name == "__init__" or name[0] != "_" and name != "forward"):
+                setattr(kind, name, _checked(member))

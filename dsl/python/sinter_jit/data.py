@@ -37,12 +37,12 @@ class TensorDataset:
     def __getitem__(self, index: int) -> tuple[Tensor, ...]:
         return tuple(t[index] for t in self.tensors)
 
-    def batch(self, indices: Sequence[int]) -> tuple[Tensor, ...]:
-        """The rows at these positions."""
+    def batch(self, indices: Any) -> tuple[Tensor, ...]:
+        """The rows at these positions: a list, an array or a tensor of integers."""
         return tuple(t.index_select(0, tensor(indices, dtype="int64", device=t.device)).eval() for t in self.tensors)
 
 
-def collate(samples: Sequence[Any]) -> Any:
+def collate(samples: Any) -> Any:
     """A batch of samples: tensors, arrays and numbers are stacked, in tuples, lists and dicts part by part."""
     first = samples[0]
     if isinstance(first, dict):

@@ -9,9 +9,10 @@ that are modules are submodules.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 import sinter_jit as sn
 
@@ -239,15 +240,15 @@ class Embedding(Module):
         return f"{self.weight.shape[0]}, {self.weight.shape[1]}{padding}"
 
 
-def _shape(extents: Any) -> tuple[int, ...]:
-    return (extents,) if isinstance(extents, int) else tuple(extents)
+def _shape(extents: int | Sequence[int]) -> tuple[int, ...]:
+    return (operator.index(extents),) if isinstance(extents, SupportsIndex) else tuple(extents)
 
 
 class LayerNorm(Module):
     """The last axes less their mean, divided by their standard deviation, times weight, plus bias."""
 
-    def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True, *,
-                 dtype: Any = None, device: Any = None) -> None:
+    def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-5, elementwise_affine: bool = True,
+                 bias: bool = True, *, dtype: Any = None, device: Any = None) -> None:
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.weight = sn.ones(self.normalized_shape, dtype=dtype, device=device) if elementwise_affine else None
@@ -263,8 +264,8 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """The last axes divided by their root mean square, times weight."""
 
-    def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, *,
-                 dtype: Any = None, device: Any = None) -> None:
+    def __init__(self, normalized_shape: int | Sequence[int], eps: float | None = None,
+                 elementwise_affine: bool = True, *, dtype: Any = None, device: Any = None) -> None:
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.weight = sn.ones(self.normalized_shape, dtype=dtype, device=device) if elementwise_affine else None
