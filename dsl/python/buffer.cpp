@@ -190,9 +190,11 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
 
 void release_tensor_buffer(PyObject*, Py_buffer* view) { delete static_cast<BufferLayout*>(view->internal); }
 
-/// Kept, because looking it up takes as long as the rest of numpy().
+/// Kept, because looking it up takes as long as the rest of numpy(). Guarded by the GIL, which an import may release: a
+/// thread that waited for the initialization of a static would hold it, and the two would wait for each other.
 nb::handle asarray_of_numpy() {
-  static const nb::handle function = nb::object(nb::module_::import_("numpy").attr("asarray")).release();
+  static constinit PyObject* function = nullptr;
+  if (!function) function = nb::object(nb::module_::import_("numpy").attr("asarray")).release().ptr();
   return function;
 }
 

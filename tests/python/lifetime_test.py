@@ -171,6 +171,17 @@ class Ends(Case):
                     "x = sn.from_numpy(np.ones(10, 'f4')); e = x + 1; a = e.numpy(); v = memoryview(x); c = x.__dlpack__()\n"
                     "class Keeps: pass\nk = Keeps(); k.k = k; k.x = x; k.e = e\n")
 
+    def test_the_first_arrays_in_many_threads(self):  # one of which imports NumPy
+        self.assertEqual(self.python("import sys, threading, sinter_jit as sn\n"
+                                     "assert 'numpy' not in sys.modules\n"
+                                     "sys.setswitchinterval(1e-6)\n"
+                                     "x = sn.ones(3)\nstart = threading.Barrier(8)\ngot = []\n"
+                                     "def work():\n    start.wait(); got.append(x.numpy().tolist())\n"
+                                     "threads = [threading.Thread(target=work) for _ in range(8)]\n"
+                                     "for t in threads: t.start()\n"
+                                     "for t in threads: t.join()\n"
+                                     "assert got == [[1, 1, 1]] * 8, got\n"), "")
+
     def test_the_interpreter_ends_while_a_thread_computes(self):
         self.python("import threading, numpy as np, sinter_jit as sn\n"
                     "x = sn.from_numpy(np.ones(100000, 'f4'))\n"
