@@ -52,7 +52,8 @@ Generator::Generator(std::uint64_t seed) : sequence_(std::make_shared<detail::Ra
 void Generator::manual_seed(std::uint64_t seed) const noexcept { sequence_->set({static_cast<std::int64_t>(seed), 0}); }
 std::uint64_t Generator::seed() const noexcept { return static_cast<std::uint64_t>(sequence_->next().seed); }
 std::int64_t Generator::position() const noexcept { return sequence_->next().first; }
-void Generator::set_position(std::int64_t position) const noexcept {
+void Generator::set_position(std::int64_t position) const {
+  if (position < 0) throw Error(fmt::format("the position of a generator must be at least 0, but got {}", position));
   sequence_->set({sequence_->next().seed, position});
 }
 

@@ -36,4 +36,10 @@ std::string shortened(std::string_view text, std::size_t most) {
   return fmt::format("{}{}{}", text.substr(0, begin), cut, text.substr(end));
 }
 
+std::string floating(double value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
 }  // namespace sinter::inline v1::runtime

@@ -15,6 +15,9 @@ std::string quote(std::string_view text);
 /// A user's text for a message: at most this many bytes, shortened in the middle, at character boundaries.
 std::string shortened(std::string_view text, std::size_t most = 120);
 
+/// The shortest text that reads back as this number and not as an integer: "2.0", "1e-05".
+std::string floating(double value);
+
 /// For ASCII digits, in any locale.
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 

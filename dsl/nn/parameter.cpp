@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <runtime/text.hpp>
 #include <sinter/dsl/factory.hpp>
 #include <sinter/dsl/random.hpp>
 
@@ -27,11 +28,7 @@ double bound_for(std::int64_t inputs) { return inputs > 0 ? 1 / std::sqrt(static
 
 const char* python_text(bool value) noexcept { return value ? "True" : "False"; }
 
-std::string python_text(double value) {
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
-}
+std::string python_text(double value) { return runtime::floating(value); }
 
 bool fits_module(const OperandInfo& input, const TensorImpl& weight, const Shape& last) noexcept {
   return input.device == weight.device && input.dtype == weight.dtype && input.shape.ndim() >= last.ndim() &&

@@ -22,14 +22,12 @@ std::optional<DType> dtype_of_name(std::string_view name) {
   return {};
 }
 
-TextNumber integer_of(nb::handle object) {
+TextNumber integer_of(std::string_view function, nb::handle object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
-  if (overflow != 0) {
-    PyErr_SetString(PyExc_OverflowError,
-                    "the integer does not fit int64: write it as a float, or pass a NumPy array of uint64");
-    nb::raise_python_error();
-  }
+  if (overflow != 0)
+    throw_overflow(fmt::format("{}: {} does not fit int64; larger numbers may be floats, or NumPy arrays of uint64",
+                               function, describe(object)));
   if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
   return TextNumber::of(static_cast<std::int64_t>(value));
 }
@@ -38,7 +36,14 @@ TextNumber integer_of(nb::handle object) {
 TensorRef tensor_of_array(nb::handle object) {
   if (is_numpy_scalar(object) || PyBytes_Check(object.ptr())) return {};
   if (PyObject_CheckBuffer(object.ptr())) return tensor_of_buffer(object, {});
-  return nb::hasattr(object, "__dlpack__") ? tensor_of_dlpack(object, {}) : TensorRef();
+  return has_dlpack(object) ? tensor_of_dlpack(object, {}) : TensorRef();
+}
+
+/// The int of an object with __index__.
+nb::object whole(nb::handle object) {
+  PyObject* const made = PyNumber_Index(object.ptr());
+  if (!made) nb::raise_python_error();
+  return nb::steal(made);
 }
 
 /// The same text, which stays: one for each type.
@@ -54,7 +59,7 @@ TextValue other_value(nb::handle object) {
 TextValue value_at_depth(std::string_view function, nb::handle object, int depth) {
   if (const Operand* x = operand_in(object)) return x->value();
   if (object.is_none()) return {.place = detail::no_range};
-  if (const auto number = number_from(object)) return TextValue::of(*number);
+  if (const auto number = number_from(function, object)) return TextValue::of(*number);
   if (nb::isinstance<DTypeObject>(object))
     return {.kind = TextValue::Kind::DType, .dtype = nb::cast<const DTypeObject&>(object).dtype};
   if (nb::isinstance<Device>(object)) return {.kind = TextValue::Kind::Device, .device = nb::cast<Device>(object)};
@@ -62,7 +67,7 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
   if (nb::isinstance<nb::str>(object)) return {.kind = TextValue::Kind::Text, .text = text_in(object)};
   if (nb::isinstance<Generator>(object))
     return {.kind = TextValue::Kind::Generator, .generator = &nb::cast<const Generator&>(object)};
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+  if (is_list(object)) {
     if (depth == max_list_depth) throw_type_error(fmt::format("{}: the lists are nested too deeply", function));
     TextValue list{.kind = TextValue::Kind::List, .place = detail::no_range};
     for (const nb::handle item : nb::tuple(object))
@@ -70,6 +75,7 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
     return list;
   }
   if (const TensorRef array = tensor_of_array(object)) return TextValue::tensor(AnyTensor(array));
+  if (PyIndex_Check(object.ptr())) return TextValue::of(integer_of(function, whole(object)));
   return other_value(object);
 }
 
@@ -94,32 +100,65 @@ bool is_bool(nb::handle object) {
   return PyBool_Check(object.ptr()) || (is_numpy_scalar(object) && numpy_kind(object) == "b");
 }
 
+bool is_list(nb::handle object) {
+  return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr());
+}
+
+bool has_dlpack(nb::handle object) { return !PyType_Check(object.ptr()) && nb::hasattr(object, "__dlpack__"); }
+
+namespace {
+
+/// "numpy.ndarray", "int".
+std::string name_of_class(nb::handle type) {
+  const auto module = string_from(type.attr("__module__"));
+  return (module == "builtins" ? "" : module + ".") + string_from(type.attr("__qualname__"));
+}
+
+/// An int's text; Python refuses to print one of more than 4,300 digits in decimal.
+std::string text_of(nb::handle number) {
+  PyObject* const text = PyObject_Repr(number.ptr());
+  if (text) return runtime::shortened(string_from(nb::steal(text)));
+  PyErr_Clear();
+  return "an integer of many digits";
+}
+
+}  // namespace
+
 std::string describe(nb::handle object) {
   if (object.is_none()) return "None";
-  const nb::handle type = object.type();
-  const auto module = string_from(type.attr("__module__"));
-  const auto name = string_from(type.attr("__qualname__"));
+  if (PyType_Check(object.ptr())) return "the class " + name_of_class(object);
+  const std::string type = name_of_class(object.type());
   const bool is_short = nb::isinstance<nb::str>(object) || PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr());
-  if (is_short) return fmt::format("{} ({})", runtime::shortened(string_from(nb::repr(object))), name);
-  return fmt::format("an object of type {}{}", module == "builtins" ? "" : module + ".", name);
+  return is_short ? fmt::format("{} ({})", text_of(object), type) : "an object of type " + type;
 }
 
 void throw_type_error(const std::string& what) { throw nb::type_error(what.c_str()); }
+
+void throw_overflow(const std::string& what) {
+  PyErr_SetString(PyExc_OverflowError, what.c_str());
+  nb::raise_python_error();
+}
 
 void throw_wrong(std::string_view function, std::string_view argument, std::string_view expected, nb::handle got) {
   throw_type_error(
       fmt::format("{}: the argument '{}' must be {}, but got {}", function, argument, expected, describe(got)));
 }
 
-std::optional<TextNumber> number_from(nb::handle object) {
+void throw_wrong_item(std::string_view function, std::string_view argument, std::string_view expected, nb::handle name,
+                      nb::handle got) {
+  throw_type_error(fmt::format("{}: the argument '{}' must be {}, but it holds {} under the name {}", function,
+                               argument, expected, describe(got), runtime::shortened(string_from(nb::repr(name)))));
+}
+
+std::optional<TextNumber> number_from(std::string_view function, nb::handle object) {
   PyObject* const o = object.ptr();
   if (PyBool_Check(o)) return TextNumber::of(o == Py_True);
-  if (PyLong_Check(o)) return integer_of(object);
+  if (PyLong_Check(o)) return integer_of(function, object);
   if (PyFloat_Check(o)) return TextNumber::of(PyFloat_AsDouble(o));
   if (PyComplex_Check(o)) return TextNumber::of(std::complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o)));
   if (!is_numpy_number(object)) return {};
   const nb::object plain = object.attr("item")();
-  return plain.type().is(object.type()) ? std::nullopt : number_from(plain);
+  return plain.type().is(object.type()) ? std::nullopt : number_from(function, plain);
 }
 
 TextValue value_from(std::string_view function, nb::handle object) {
@@ -138,6 +177,10 @@ TextValue value_from(std::string_view function, std::string_view parameter, nb::
 DType dtype_from(std::string_view function, nb::handle object, std::string_view argument) {
   if (nb::isinstance<DTypeObject>(object)) return nb::cast<const DTypeObject&>(object).dtype;
   std::string name;
+  if (nb::getattr(object, "isnative", nb::none()).is(Py_False))
+    throw DTypeError(
+        fmt::format("{}: the dtype {} has another byte order than this machine; take {}.newbyteorder(\"=\")", function,
+                    string_from(nb::repr(object)), argument));
   if (nb::isinstance<nb::str>(object))
     name = string_from(object);
   else if (PyType_Check(object.ptr()))  // numpy.float32
@@ -165,7 +208,8 @@ Device device_from(std::string_view function, nb::handle object, std::string_vie
   if (nb::isinstance<Device>(object)) return nb::cast<Device>(object);
   if (nb::isinstance<Mesh>(object)) return nb::cast<const Mesh&>(object);
   if (nb::isinstance<nb::str>(object)) return Device(string_from(object));
-  if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) return Device(integer_of(object).integer);
+  if (PyIndex_Check(object.ptr()) && !is_bool(object) && !nb::isinstance<Operand>(object))
+    return Device(integer_from(function, object));
   throw_wrong(function, argument, "a device, such as \"cpu\", \"cuda:0\" or 0", object);
 }
 
@@ -175,20 +219,19 @@ Device optional_device_from(std::string_view function, nb::handle object) {
 
 std::optional<bool> flag_from(std::string_view function, std::string_view argument, nb::handle object) {
   if (object.is_none()) return {};
-  if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
+  if (is_bool(object)) return nb::cast<Flag>(object);
   throw_wrong(function, argument, "True, False or None", object);
 }
 
 nb::list items_of(std::string_view function, std::string_view argument, std::string_view expected, nb::handle object) {
-  if (!nb::hasattr(object, "__iter__")) throw_wrong(function, argument, expected, object);
+  if (!nb::hasattr(object, "__iter__") || nb::isinstance<nb::str>(object) || PyType_Check(object.ptr()))
+    throw_wrong(function, argument, expected, object);
   return nb::list(object);
 }
 
 std::int64_t integer_from(std::string_view function, nb::handle object) {
-  if (PyIndex_Check(object.ptr()) && !is_bool(object) && !nb::isinstance<Operand>(object)) {
-    if (PyObject* const whole = PyNumber_Index(object.ptr())) return integer_of(nb::steal(whole)).integer;
-    PyErr_Clear();
-  }
+  if (PyIndex_Check(object.ptr()) && !is_bool(object) && !nb::isinstance<Operand>(object))
+    return integer_of(function, whole(object)).integer;
   throw_type_error(fmt::format("{}: an integer is expected, but got {}", function, describe(object)));
 }
 

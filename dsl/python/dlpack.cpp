@@ -75,9 +75,15 @@ bool has_negative_strides(const TensorImpl& t) {
   return false;
 }
 
+std::pair<std::int64_t, std::int64_t> pair_from(std::string_view argument, nb::handle object) {
+  if (!PyTuple_Check(object.ptr()) || PyTuple_Size(object.ptr()) != 2)
+    throw_wrong("__dlpack__", argument, "a tuple of two integers", object);
+  return {integer_from("__dlpack__", object[0]), integer_from("__dlpack__", object[1])};
+}
+
 bool wants_version_1(const nb::object& max_version) {
   if (max_version.is_none()) return false;
-  return integer_from("__dlpack__", max_version[0]) >= 1;
+  return pair_from("max_version", max_version).first >= 1;
 }
 
 nb::object to_dlpack(const Operand& x, const nb::object& stream, const nb::object& max_version,
@@ -85,8 +91,11 @@ nb::object to_dlpack(const Operand& x, const nb::object& stream, const nb::objec
   TensorRef t = without_gil([&] { return x.evaluated(); });
   const std::optional<bool> wanted = flag_from("__dlpack__", "copy", copy);
   bool copied = false;
-  if (!dl_device.is_none() && !device_tuple(*t).equal(nb::tuple(dl_device))) {
-    if (!nb::make_tuple(1, 0).equal(nb::tuple(dl_device)))
+  const dlpack::Device on = detail::dlpack_device(*t);
+  const std::pair<std::int64_t, std::int64_t> own(static_cast<int>(on.device_type), on.device_id), cpu(1, 0);
+  const auto target = dl_device.is_none() ? own : pair_from("dl_device", dl_device);
+  if (target != own) {
+    if (target != cpu)
       throw DeviceError(fmt::format("__dlpack__: the tensor is {}, and can only be copied to (1, 0), the CPU",
                                     runtime::describe(*t)));
     if (wanted == false)
@@ -156,7 +165,7 @@ nb::object capsule_from(nb::handle producer, const nb::object& stream) {
 TensorRef tensor_of_dlpack(nb::handle object, std::optional<bool> copy) {
   DLPackImport options{.copy = copy};
   if (PyCapsule_CheckExact(object.ptr())) return take_capsule(object, options);
-  if (!nb::hasattr(object, "__dlpack__")) throw_wrong("from_dlpack", "x", "an object that has __dlpack__", object);
+  if (!has_dlpack(object)) throw_wrong("from_dlpack", "x", "an object that has __dlpack__", object);
   nb::object stream = nb::none();
   if (nb::hasattr(object, "__dlpack_device__")) {
     const nb::object on = object.attr("__dlpack_device__")();

@@ -23,7 +23,6 @@ std::string text_from(std::string_view argument, nb::handle object, std::string_
 
 nb::list items_from(std::string_view argument, std::string_view expected, const nb::object& list) {
   if (list.is_none()) return {};
-  if (nb::isinstance<nb::str>(list)) wrong(argument, expected, list);
   return items_of("export_kernel", argument, expected, list);
 }
 
@@ -42,11 +41,12 @@ struct NamedInput {
 std::vector<NamedInput> inputs_from(const nb::object& args) {
   std::vector<NamedInput> inputs;
   if (args.is_none()) return inputs;
-  if (!PyDict_Check(args.ptr())) wrong("args", "a dict of the expression's tensors, as in {\"z\": z}", args);
+  constexpr std::string_view expected = "a dict of the expression's tensors, as in {\"z\": z}";
+  if (!PyDict_Check(args.ptr())) wrong("args", expected, args);
   for (const auto [name, tensor] : nb::borrow<nb::dict>(args)) {
-    if (!nb::isinstance<TensorObject>(tensor))
-      wrong("args", "a dict of the expression's tensors, as in {\"z\": z}", tensor);
-    inputs.push_back({text_from("args", name, "a dict by name"), nb::cast<const TensorObject&>(tensor).tensor});
+    if (!nb::isinstance<nb::str>(name) || !nb::isinstance<TensorObject>(tensor))
+      throw_wrong_item("export_kernel", "args", expected, name, tensor);
+    inputs.push_back({string_from(name), nb::cast<const TensorObject&>(tensor).tensor});
   }
   return inputs;
 }
@@ -145,9 +145,9 @@ LibraryOptions library_from(const std::string& name, const nb::object& archs, co
 
 nb::dict export_kernel(const nb::object& expression, const std::string& name, const nb::object& args,
                        const nb::object& archs, const nb::object& out, const nb::object& outputs,
-                       const nb::object& sizes, const nb::object& numbers, const nb::object& strided, bool in_place,
-                       bool dlpack, const std::string& prefix, bool ptx, const std::string& format,
-                       const nb::object& extra, bool one_variant) {
+                       const nb::object& sizes, const nb::object& numbers, const nb::object& strided, Flag in_place,
+                       Flag dlpack, const std::string& prefix, Flag ptx, const std::string& format,
+                       const nb::object& extra, Flag one_variant) {
   LibraryOptions library = library_from(name, archs, prefix, ptx, format, extra);
   library.dlpack = dlpack;
   ExportOptions options{.name = name, .outputs = texts_from("outputs", outputs)};

@@ -58,9 +58,9 @@ nb::object call(const std::string& name, bool is_method, const nb::tuple& positi
 }
 
 /// Whether an operator may take the object: if not, Python should ask the other operand.
-bool is_operand(nb::handle object) {
-  return operand_in(object) || number_from(object) || PyObject_CheckBuffer(object.ptr()) ||
-         nb::hasattr(object, "__dlpack__");
+bool is_operand(std::string_view function, nb::handle object) {
+  return operand_in(object) || number_from(function, object) || PyObject_CheckBuffer(object.ptr()) ||
+         has_dlpack(object);
 }
 
 /// Whether an operation on these operands may evaluate them, since it would depend on too many others.
@@ -100,7 +100,7 @@ nb::object unary(const std::string& function) {
 nb::object binary(nb::handle type, const std::string& function, const std::string& symbol, bool reflected) {
   const detail::TextOperation* const operation = detail::operation_named(function);  // null for matmul
   const auto function_of = [function, operation, reflected](nb::handle self, nb::handle other) -> nb::object {
-    if (!is_operand(other)) return nb::borrow(Py_NotImplemented);
+    if (!is_operand(function, other)) return nb::borrow(Py_NotImplemented);
     const nb::handle a = reflected ? other : self, b = reflected ? self : other;
     const TextValue operands[] = {value_from(function, a), value_from(function, b)};
     const bool is_direct = operation && std::ranges::all_of(operands, &TextValue::is_operand);

@@ -1,8 +1,6 @@
 // Tensors in files, and state dictionaries as Python's.
 #include <sinter/dsl/files.hpp>
 
-#include <fmt/format.h>
-
 #include "convert.hpp"
 
 namespace sinter::python {
@@ -17,7 +15,7 @@ Metadata metadata_from(nb::handle metadata) {
   for (const nb::handle item : nb::list(metadata.attr("items")())) {
     const nb::handle name = item[0], value = item[1];
     if (!nb::isinstance<nb::str>(name) || !nb::isinstance<nb::str>(value))
-      throw_wrong("save_safetensors", "metadata", "a dict of strs by name", metadata);
+      throw_wrong_item("save_safetensors", "metadata", "a dict of strs by name", name, value);
     all.emplace_back(string_from(name), string_from(value));
   }
   return all;
@@ -75,9 +73,7 @@ StateDict state_from(std::string_view function, std::string_view argument, nb::h
   for (const nb::handle item : nb::list(tensors.attr("items")())) {
     const nb::object name = item[0], tensor = item[1];
     if (!nb::isinstance<nb::str>(name) || !nb::isinstance<Operand>(tensor))
-      throw_type_error(
-          fmt::format("{}: the argument '{}' must be a dict of tensors by name, but it holds {} under the name {}",
-                      function, argument, describe(tensor), string_from(nb::repr(name))));
+      throw_wrong_item(function, argument, "a dict of tensors by name", name, tensor);
     const auto& x = nb::cast<const Operand&>(tensor);
     state[string_from(name)] = AnyTensor(without_gil([&] { return x.evaluated(); }));
   }

@@ -25,7 +25,7 @@ LazyRef node_from(std::string_view function, std::string_view argument, const nb
 
 /// The gradients of a value with respect to tensors: an expression, or a tuple of them.
 nb::object gradients(const char* function, const Operand& value, const nb::args& tensors, const nb::object& seed,
-                     bool allow_unused) {
+                     Flag allow_unused) {
   if (tensors.empty())
     throw_type_error(fmt::format("{0} takes the tensors to differentiate with respect to: {0}(loss, x)", function));
   std::vector<TensorRef> held;
@@ -49,11 +49,11 @@ nb::object gradients(const char* function, const Operand& value, const nb::args&
   return nb::tuple(results);
 }
 
-nb::object grad(const Operand& value, const nb::args& tensors, const nb::object& seed, bool allow_unused) {
+nb::object grad(const Operand& value, const nb::args& tensors, const nb::object& seed, Flag allow_unused) {
   return gradients("grad", value, tensors, seed, allow_unused);
 }
 
-nb::tuple value_and_grad(nb::typed<nb::object, Operand> value, const nb::args& tensors, bool allow_unused) {
+nb::tuple value_and_grad(nb::typed<nb::object, Operand> value, const nb::args& tensors, Flag allow_unused) {
   const auto& of = nb::cast<const Operand&>(value);
   const nb::object found = gradients("value_and_grad", of, tensors, nb::none(), allow_unused);
   nb::list results;

@@ -13,6 +13,7 @@ namespace {
 
 class Reader {
  public:
+  explicit Reader(std::string_view function) : function_(function) {}
   void read(nb::handle data) {
     read(data, 0);
     if (numbers_.empty()) highest_ = Category::Float;
@@ -44,34 +45,34 @@ class Reader {
 
  private:
   void read(nb::handle data, int depth) {
-    if (!PyList_Check(data.ptr()) && !PyTuple_Check(data.ptr())) return read_number(data, depth);
+    if (!is_list(data)) return read_number(data, depth);
     const nb::tuple items(data);
     const auto length = static_cast<std::int64_t>(items.size());
     if (ndim_ >= 0 && depth >= ndim_) throw_ragged(depth);
     if (depth == shape_.ndim()) {
       if (depth == max_ndim)
-        throw ShapeError(fmt::format("tensor: the lists are nested deeper than {} levels", max_ndim));
+        throw ShapeError(fmt::format("{}: the lists are nested deeper than {} levels", function_, max_ndim));
       shape_.push_back(length);
     } else if (shape_[depth] != length) {
-      throw ShapeError(
-          fmt::format("tensor: the lists differ in length, {} and {}, at level {}: a tensor is rectangular",
-                      shape_[depth], length, depth));
+      throw ShapeError(fmt::format("{}: the lists differ in length, {} and {}, at level {}: a tensor is rectangular",
+                                   function_, shape_[depth], length, depth));
     }
     if (length == 0 && ndim_ < 0) ndim_ = depth + 1;
     for (const nb::handle item : items) read(item, depth + 1);
   }
   void read_number(nb::handle data, int depth) {
-    const auto number = number_from(data);
+    const auto number = number_from(function_, data);
     if (!number)
-      throw_type_error(fmt::format("tensor takes numbers, lists of them, arrays and tensors, but got {}{}",
+      throw_type_error(fmt::format("{} takes numbers, lists of them, arrays and tensors, but got {}{}", function_,
                                    describe(data), depth > 0 ? " in a list" : ""));
     if (ndim_ < 0) ndim_ = depth;
     if (depth != ndim_) throw_ragged(depth);
     highest_ = std::max(highest_, number->category);
     numbers_.push_back(*number);
   }
-  [[noreturn]] static void throw_ragged(int depth) {
-    throw ShapeError(fmt::format("tensor: numbers and lists are mixed at level {}: a tensor is rectangular", depth));
+  [[noreturn]] void throw_ragged(int depth) const {
+    throw ShapeError(
+        fmt::format("{}: numbers and lists are mixed at level {}: a tensor is rectangular", function_, depth));
   }
   template <class T>
   void fill(TensorImpl& t) const {
@@ -86,6 +87,7 @@ class Reader {
     }
   }
 
+  std::string_view function_;
   Shape shape_;
   int ndim_ = -1;  // nesting depth of the first number
   Category highest_ = Category::Bool;
@@ -94,12 +96,12 @@ class Reader {
 
 }  // namespace
 
-TensorRef tensor_of_numbers(nb::handle data, std::optional<DType> dtype, Device device) {
-  Reader reader;
+TensorRef tensor_of_numbers(std::string_view function, nb::handle data, std::optional<DType> dtype, Device device) {
+  Reader reader(function);
   reader.read(data);
   const DType wanted = dtype.value_or(reader.natural());
   if (is_complex(reader.natural()) && !is_complex(wanted))
-    throw DTypeError(fmt::format("tensor: complex numbers cannot be converted to {}", name(wanted)));
+    throw DTypeError(fmt::format("{}: complex numbers cannot be converted to {}", function, name(wanted)));
   reader.check_fit(wanted);
   const TensorRef wide = reader.tensor();
   return without_gil([&] { return jit::to(*wide, wanted, device); });

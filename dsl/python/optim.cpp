@@ -109,7 +109,7 @@ void add_adam(nb::module_& m, const char* name, const char* doc, double weight_d
             const auto [beta1, beta2] = betas_from(name, betas);
             make(self, name, parameters, optim::AdamOptions{lr, beta1, beta2, eps, decay});
           },
-          nb::arg("parameters").none(), nb::arg("lr") = 1e-3, nb::arg("betas") = nb::make_tuple(0.9, 0.999),
+          nb::arg("parameters").none(), nb::arg("lr") = 1e-3, nb::arg("betas").none() = nb::make_tuple(0.9, 0.999),
           nb::arg("eps") = 1e-8, nb::arg("weight_decay") = weight_decay);
 }
 
@@ -118,7 +118,7 @@ void add_kinds(nb::module_& m) {
       .def(
           "__init__",
           [](optim::SGD* self, const nb::object& parameters, double lr, double momentum, double dampening,
-             double weight_decay, bool nesterov) {
+             double weight_decay, Flag nesterov) {
             make(self, "SGD", parameters, optim::SGDOptions{lr, momentum, dampening, weight_decay, nesterov});
           },
           nb::arg("parameters").none(), nb::arg("lr") = 1e-3, nb::arg("momentum") = 0.0, nb::arg("dampening") = 0.0,

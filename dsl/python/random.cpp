@@ -11,11 +11,18 @@ namespace {
 /// Any integer of 64 bits, with or without a sign.
 std::uint64_t seed_from(std::string_view function, nb::handle seed) {
   if (!PyIndex_Check(seed.ptr()) || is_bool(seed)) throw_wrong(function, "seed", "an integer", seed);
-  PyObject* const whole = PyNumber_Index(seed.ptr());
-  if (!whole) nb::raise_python_error();
-  const std::uint64_t bits = PyLong_AsUnsignedLongLongMask(nb::steal(whole).ptr());
-  if (bits == static_cast<std::uint64_t>(-1) && PyErr_Occurred()) nb::raise_python_error();
-  return bits;
+  PyObject* const made = PyNumber_Index(seed.ptr());
+  if (!made) nb::raise_python_error();
+  const nb::object whole = nb::steal(made);
+  int overflow = 0;
+  const long long bits = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow == 0) return static_cast<std::uint64_t>(bits);
+  const unsigned long long wide = overflow > 0 ? PyLong_AsUnsignedLongLong(whole.ptr()) : 0;
+  if (overflow < 0 || PyErr_Occurred()) {
+    PyErr_Clear();
+    throw_overflow(fmt::format("{}: the seed must be an integer of 64 bits, but got {}", function, describe(whole)));
+  }
+  return wide;
 }
 
 }  // namespace

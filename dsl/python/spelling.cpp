@@ -26,10 +26,13 @@ constexpr Spelling phrases[] = {
     {"a C++ complex number", "a Python complex"},
     {"must be a text", "must be a str"},
     {"or give the gradient of each of its elements to vjp", "or give the gradient of each of its elements as seed"},
+    {"combine them with vjp", "combine them with grad(value, x, seed=...)"},
     {"(auto or Lazy instead of Tensor), give cat, sort, cumsum and their kin sn::Lazy(x) instead of x, or ask for",
      "(an Expression instead of a Tensor), or ask for"},
     {"unused::zeros", "allow_unused=True"},
     {"sn::Timing::On", "timing=True"},
+    {"sn::Stream s(0)", "sinter_jit.Stream(0)"},
+    {"Mesh({sn::Device(0), sn::Device(1)})", "Mesh([0, 1])"},
     {"sn::", "sinter_jit."},
     // The class of the exception says this.
     {"IndexError: ", ""},

@@ -66,7 +66,7 @@ void add_stream_class(nb::module_& m) {
       .def(
           "wait", [](const Stream& s, const Stream& other) { s.wait(other); }, nb::arg("other"))
       .def(
-          "record", [](const Stream& s, bool timing) { return s.record(timing ? Timing::On : Timing::Off); },
+          "record", [](const Stream& s, Flag timing) { return s.record(timing ? Timing::On : Timing::Off); },
           nb::arg("timing") = false, "An event after the work so far.")
       .def("__enter__",
            [](const nb::object& self) {

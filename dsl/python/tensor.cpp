@@ -16,11 +16,11 @@ TensorRef evaluated(const Operand& x) {
 }
 
 /// For asarray: over the same memory if possible.
-TensorRef tensor_over(nb::handle data, std::optional<bool> copy) {
+TensorRef tensor_over(const char* function, nb::handle data, std::optional<bool> copy) {
   if (nb::isinstance<Operand>(data)) return evaluated(nb::cast<const Operand&>(data));
   if (PyObject_CheckBuffer(data.ptr())) return tensor_of_buffer(data, copy);
-  if (nb::hasattr(data, "__dlpack__") || PyCapsule_CheckExact(data.ptr())) return tensor_of_dlpack(data, copy);
-  return tensor_of_numbers(data, {}, Device());
+  if (has_dlpack(data) || PyCapsule_CheckExact(data.ptr())) return tensor_of_dlpack(data, copy);
+  return tensor_of_numbers(function, data, {}, Device());
 }
 
 TensorRef copied(TensorImpl& t, DType dtype, Device device) {
@@ -39,14 +39,13 @@ std::unique_ptr<Operand> asarray(const char* function, const nb::object& data, c
                                  const nb::object& device, const nb::object& copy) {
   const std::optional<bool> wanted = flag_from(function, "copy", copy);
   const std::optional<DType> to_dtype = optional_dtype_from(function, dtype);
-  const bool is_list = PyList_Check(data.ptr()) || PyTuple_Check(data.ptr());
   if (is_numpy_scalar(data) && !is_numpy_number(data))
     throw DTypeError(fmt::format("{} takes numbers, but got {}", function, describe(data)));
-  const bool is_new = is_list || (number_from(data) && !is_numpy_scalar(data));
+  const bool is_new = is_list(data) || (number_from(function, data) && !is_numpy_scalar(data));
   if (is_new && wanted == false)
     throw Error(fmt::format("{}: {} has no memory to share: omit copy, or set it to True", function, describe(data)));
-  if (is_new) return object_of(tensor_of_numbers(data, to_dtype, optional_device_from(function, device)));
-  const TensorRef t = tensor_over(data, wanted == false ? wanted : std::nullopt);
+  if (is_new) return object_of(tensor_of_numbers(function, data, to_dtype, optional_device_from(function, device)));
+  const TensorRef t = tensor_over(function, data, wanted == false ? wanted : std::nullopt);
   const DType into = to_dtype.value_or(t->dtype);
   const Device on = device.is_none() ? t->device : device_from(function, device);
   check_loses_nothing(function, *t, into);

@@ -155,9 +155,8 @@ AnyTensor evaluated_operand(const Arguments& a) {
   return x.array ? AnyTensor(x.array) : AnyTensor(x.lazy());
 }
 Mesh mesh_in(const Arguments& a) {
-  const Device device = a.device(1);
-  if (!a[1] || !device.is_mesh()) a.wrong(1, "a Mesh");
-  return Mesh::of(device);
+  if (!a[1] || a[1]->kind != TextValue::Kind::Device || !a[1]->device.is_mesh()) a.wrong(1, "a Mesh");
+  return Mesh::of(a[1]->device);
 }
 TextValue sharded(const Arguments& a) {
   return value_of(AnyTensor(shard(evaluated_operand(a), mesh_in(a), a.integer(2, 0))));

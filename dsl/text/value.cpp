@@ -34,7 +34,8 @@ namespace {
 std::string describe(const TextNumber& n) {
   if (n.category == Category::Complex) return "a complex number";
   if (n.category == Category::Bool) return n.integer ? "True" : "False";
-  return n.is_integral() ? fmt::format("the number {}", n.integer) : fmt::format("the number {}", n.value.real());
+  return n.is_integral() ? fmt::format("the number {}", n.integer)
+                         : fmt::format("the number {}", runtime::floating(n.value.real()));
 }
 
 /// By its first element that is no integer.
@@ -85,8 +86,9 @@ Arguments::Arguments(std::string_view text, TextRange call, std::string_view nam
     throw_at(
         text, values[most].place,
         fmt::format(
-            "{} takes {} {}argument{}, but {} are given{}", name, most,
+            "{} takes {} {}argument{}, but {} {} given{}", name, most,
             most < parameters.names.size() ? "positional " : "", most == 1 ? "" : "s", positional,
+            positional == 1 ? "is" : "are",
             most < parameters.names.size() ? fmt::format("; '{}' is passed by name", parameters.names[most]) : ""));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t parameter = i < positional ? i : place_of(keywords[i - positional], values[i].place);
@@ -95,8 +97,6 @@ Arguments::Arguments(std::string_view text, TextRange call, std::string_view nam
                fmt::format("{}: the argument '{}' is given twice", name, parameters.names[parameter]));
     given_[parameter] = &values[i];
   }
-  for (const TextValue*& value : given_)
-    if (value && value->kind == TextValue::Kind::None) value = nullptr;
 }
 
 std::size_t Arguments::place_of(std::string_view keyword, TextRange place) const {
@@ -110,26 +110,33 @@ std::size_t Arguments::place_of(std::string_view keyword, TextRange place) const
   return static_cast<std::size_t>(found - names.begin());
 }
 
+void Arguments::throw_wrong(std::size_t parameter, std::string_view expected, std::string_view but) const {
+  throw_at(text_, given_[parameter] ? given_[parameter]->place : call_,
+           fmt::format("{}: the argument '{}' must be {}, but {}", name_, parameters_.names[parameter], expected, but));
+}
+
 void Arguments::wrong(std::size_t parameter, std::string_view expected) const {
-  const TextValue* value = given_[parameter];
-  throw_at(text_, value ? value->place : call_,
-           fmt::format("{}: the argument '{}' must be {}, but {}", name_, parameters_.names[parameter], expected,
-                       value ? fmt::format("got {}", describe(*value)) : "it is missing"));
+  const TextValue* const value = given_[parameter];
+  throw_wrong(parameter, expected, value ? fmt::format("got {}", describe(*value)) : "it is missing");
+}
+
+void Arguments::wrong(std::size_t parameter, std::string_view expected, const TextValue& element) const {
+  throw_wrong(parameter, expected, fmt::format("got a list with {}", describe(element)));
 }
 
 const TextValue& Arguments::required(std::size_t parameter) const {
-  if (!given_[parameter]) wrong(parameter, "given");
-  return *given_[parameter];
+  if (!(*this)[parameter]) wrong(parameter, "given");
+  return *(*this)[parameter];
 }
 
 const TextValue& Arguments::tensor(std::size_t parameter) const {
-  if (!given_[parameter] || !given_[parameter]->is_tensor()) wrong(parameter, "a tensor");
-  return *given_[parameter];
+  if (!(*this)[parameter] || !(*this)[parameter]->is_tensor()) wrong(parameter, "a tensor");
+  return *(*this)[parameter];
 }
 
 const TextValue& Arguments::operand(std::size_t parameter) const {
-  if (!given_[parameter] || !given_[parameter]->is_operand()) wrong(parameter, "a tensor or a number");
-  return *given_[parameter];
+  if (!(*this)[parameter] || !(*this)[parameter]->is_operand()) wrong(parameter, "a tensor or a number");
+  return *(*this)[parameter];
 }
 
 AnyTensor Arguments::target(std::size_t parameter) const {
@@ -140,13 +147,14 @@ AnyTensor Arguments::target(std::size_t parameter) const {
 
 std::span<const TextValue> Arguments::tensors(std::size_t parameter) const {
   const TextValue& list = required(parameter);
-  if (list.kind != TextValue::Kind::List || !std::ranges::all_of(list.items, &TextValue::is_tensor))
-    wrong(parameter, "a list of tensors");
+  if (list.kind != TextValue::Kind::List) wrong(parameter, "a list of tensors");
+  for (const TextValue& item : list.items)
+    if (!item.is_tensor()) wrong(parameter, "a list of tensors", item);
   return list.items;
 }
 
 Axes Arguments::axes(std::size_t parameter, const Axes& fallback) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value) return fallback;
   const std::span<const TextValue> items =
       value->kind == TextValue::Kind::List ? std::span<const TextValue>(value->items) : std::span(value, 1);
@@ -159,7 +167,7 @@ Axes Arguments::axes(std::size_t parameter, const Axes& fallback) const {
 }
 
 bool Arguments::flag(std::size_t parameter, bool fallback) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value) return fallback;
   if (value->kind != TextValue::Kind::Number || value->number.category != Category::Bool)
     wrong(parameter, "True or False");
@@ -167,17 +175,17 @@ bool Arguments::flag(std::size_t parameter, bool fallback) const {
 }
 
 std::int64_t Arguments::integer(std::size_t parameter) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value || value->kind != TextValue::Kind::Number || !value->number.is_int()) wrong(parameter, "an integer");
   return value->number.integer;
 }
 
 std::int64_t Arguments::integer(std::size_t parameter, std::int64_t fallback) const {
-  return given_[parameter] ? integer(parameter) : fallback;
+  return (*this)[parameter] ? integer(parameter) : fallback;
 }
 
 double Arguments::real(std::size_t parameter, double fallback) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value) return fallback;
   if (value->kind != TextValue::Kind::Number || value->number.category == Category::Complex ||
       value->number.category == Category::Bool)
@@ -199,14 +207,14 @@ Shape Arguments::shape(std::size_t parameter) const {
 }
 
 DType Arguments::dtype(std::size_t parameter, DType fallback) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value) return fallback;
   if (value->kind != TextValue::Kind::DType) wrong(parameter, "a dtype");
   return value->dtype;
 }
 
 Device Arguments::device(std::size_t parameter, Device fallback) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value) return fallback;
   if (value->kind == TextValue::Kind::Text) return Device(value->text);
   if (value->kind != TextValue::Kind::Device) wrong(parameter, "a device");
@@ -214,14 +222,14 @@ Device Arguments::device(std::size_t parameter, Device fallback) const {
 }
 
 std::string_view Arguments::text(std::size_t parameter, std::string_view fallback) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value) return fallback;
   if (value->kind != TextValue::Kind::Text) wrong(parameter, "a text");
   return value->text;
 }
 
 const Generator* Arguments::generator(std::size_t parameter) const {
-  const TextValue* value = given_[parameter];
+  const TextValue* const value = (*this)[parameter];
   if (!value) return nullptr;
   if (value->kind != TextValue::Kind::Generator) wrong(parameter, "a Generator");
   return value->generator;

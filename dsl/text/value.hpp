@@ -70,7 +70,10 @@ class Arguments {
   Arguments(std::string_view text, TextRange call, std::string_view name, const TextParameters& parameters,
             std::span<const TextValue> values, std::span<const std::string_view> keywords);
 
-  const TextValue* operator[](std::size_t parameter) const noexcept { return given_[parameter]; }
+  const TextValue* operator[](std::size_t parameter) const noexcept {
+    const TextValue* const value = given_[parameter];
+    return value && value->kind != TextValue::Kind::None ? value : nullptr;
+  }
   std::size_t size() const noexcept { return given_.size(); }
   std::string_view name() const noexcept { return name_; }
   /// These throw ParseError for an argument of another kind, and, if there is no default, for a missing one.
@@ -93,9 +96,12 @@ class Arguments {
   /// Null if it is omitted.
   const Generator* generator(std::size_t parameter) const;
   [[noreturn]] void wrong(std::size_t parameter, std::string_view expected) const;
+  /// The same, for a list of which this element is wrong.
+  [[noreturn]] void wrong(std::size_t parameter, std::string_view expected, const TextValue& element) const;
 
  private:
   std::size_t place_of(std::string_view keyword, TextRange place) const;
+  [[noreturn]] void throw_wrong(std::size_t parameter, std::string_view expected, std::string_view but) const;
 
   std::string_view text_, name_;
   TextRange call_;

@@ -9,7 +9,7 @@ import sinter_jit as sn
 from case import Case, main
 
 PACKAGE = pathlib.Path(sn.__file__).parent
-MODULES = [(sn, "__init__.pyi"), (sn.optim, "optim.pyi"), (sn.nn, "nn.py"), (sn.data, "data.py")]
+MODULES = [(sn, "__init__.pyi"), (sn.optim, "optim.pyi"), (sn.nn, "_modules.py"), (sn.nn, "nn.py"), (sn.data, "data.py")]
 
 x, index, batch = sn.ones(2, 2), sn.tensor([[0, 1], [1, 0]]), sn.ones(2, 2, 2)
 # What is given for the other parameters, by their type.
@@ -124,8 +124,40 @@ class Arguments(Case):
                 (lambda: sn.load_npy("a", file="b"), "load_npy: the argument 'file' is given twice"),
                 (lambda: sn.load_npy("a", devise="cpu"), "load_npy has no argument 'devise': it takes file, device; did you mean 'device'?"),
                 (lambda: sn.evaluate(x, y=x), "evaluate has no argument 'y': it takes none by name"),
-                (lambda: sn.device_name(2**70), f"device_name: the argument 'index' is out of range: {2**70}"),
-                (lambda: optimizer.gradient(-1), "gradient: the argument 'index' is out of range: -1"),
+                (lambda: sn.device_name(2**70), f"device_name: the argument 'index' is out of range: {2**70} (int)"),
+                (lambda: sn.device_name(int), "device_name: the argument 'index' must be an integer, but got the class int"),
+                (lambda: optimizer.gradient(-1), "gradient: the argument 'index' is out of range: -1 (int)"),
+                (lambda: sn.optim.SGD([x], lr=float), "SGD: the argument 'lr' must be a number, but got the class float"),
+                (lambda: sn.optim.Adam([x], betas=None), "Adam: the argument 'betas' must be two numbers, as (0.9, 0.999), but got None"),
+                (lambda: sn.cat([x, 3]), "cat: the argument 'tensors' must be a list of tensors, but got a list with the number 3"),
+                (lambda: sn.stack([x, None]), "stack: the argument 'tensors' must be a list of tensors, but got a list with None"),
+                (lambda: sn.einsum("i", x, "a"), "einsum: the argument 'operands' must be a list of tensors, but got a list with 'a'"),
+                (lambda: sn.prod(None), "prod: the argument 'input' must be a tensor, but got None"),
+                (lambda: sn.full(2, None), "full: the argument 'fill_value' must be a number, but got None"),
+                (lambda: sn.eye(2.0), "eye: the argument 'n' must be an integer, but got the number 2.0"),
+                (lambda: sn.shard(x, 3), "shard: the argument 'mesh' must be a Mesh, but got the number 3"),
+                (lambda: sn.Mesh("cpu"), "Mesh: the argument 'devices' must be a list of devices, but got 'cpu' (str)"),
+                (lambda: sn.tensor(sn.Tensor), "tensor takes numbers, lists of them, arrays and tensors, but got the class sinter_jit.Tensor"),
+                (lambda: sn.asarray(None), "asarray takes numbers, lists of them, arrays and tensors, but got None"),
+                (lambda: sn.manual_seed(sn.Generator), "manual_seed: the argument 'seed' must be an integer, but got the class sinter_jit.Generator"),
+                (lambda: sn.save_safetensors("a", {"x": x}, {"k": 3}), "save_safetensors: the argument 'metadata' must be a dict of strs by name, but it "
+                                                                      "holds 3 (int) under the name 'k'"),
+                (lambda: sn.export_kernel(x + 1, args={"x": 3}), "export_kernel: the argument 'args' must be a dict of the expression's tensors, as in "
+                                                                "{\"z\": z}, but it holds 3 (int) under the name 'x'"),
+                (lambda: x.__dlpack__(max_version=3), "__dlpack__: the argument 'max_version' must be a tuple of two integers, but got 3 (int)"),
+                (lambda: sn.nn.Softmax("a"), "Softmax: the argument 'dim' must be an integer or a list, but got 'a' (str)"),
+                (lambda: sn.nn.Softmax(), "Softmax: the argument 'dim' is missing"),
+                (lambda: sn.nn.MSELoss(3), "MSELoss: the argument 'reduction' must be a str, but got 3 (int)"),
+                (lambda: sn.nn.GELU(aproximate="tanh"), "GELU has no argument 'aproximate': it takes approximate; did you mean 'approximate'?"),
+                (lambda: sn.nn.ReLU(inplace=True), "ReLU has no argument 'inplace': it takes none by name"),
+                (lambda: sn.nn.ReLU(True), "ReLU takes 0 positional arguments, but 1 is given"),
+                (lambda: sn.nn.ModuleList([3]), "ModuleList is made of modules by name, as nn.ReLU(), but got an object of type int under the name '0'"),
+                (lambda: sn.nn.Sequential({3: sn.nn.ReLU()}), "Sequential is made of modules by name, as nn.ReLU(), but got an object of type ReLU under the "
+                                                             "name 3"),
+                (lambda: sn.nn.Sequential(sn.nn.ReLU())["a"], "__getitem__: the argument 'index' must be an integer, but got 'a' (str)"),
+                (lambda: sn.nn.Linear(1, 1).load_state_dict({3: x}), "load_state_dict: the argument 'state' must be a dict of tensors by name, but it holds an "
+                                                                    "object of type Tensor under the name 3"),
+                (lambda: sn.data.DataLoader(None), "DataLoader: the argument 'dataset' must be a dataset: a sequence of samples, but got None"),
                 (lambda: setattr(optimizer, "lr", "a"), "lr must be a number, but got 'a' (str)"),
                 (lambda: sn.optim.Adam([x], betas=(1, "a")), "Adam: the argument 'betas' must be two numbers, as (0.9, 0.999), but got an "
                                                              "object of type tuple"),
@@ -147,6 +179,44 @@ class Arguments(Case):
                 call()
             with self.subTest(text):
                 self.assertEqual(str(caught.exception), text)
+
+    def test_values(self):
+        """Arguments of the right types whose values are wrong."""
+        for call, error, text in [
+                (lambda: sn.sum(x, axis=2**70), OverflowError, f"sum: {2**70} (int) does not fit int64; larger numbers may be floats, or NumPy arrays of uint64"),
+                (lambda: x + 10**5000, OverflowError, "add: an integer of many digits (int) does not fit int64; larger numbers may be floats, or NumPy arrays of "
+                                                      "uint64"),
+                (lambda: sn.nn.Linear(2**70, 1), OverflowError, f"rand: {2**70} (int) does not fit int64; larger numbers may be floats, or NumPy arrays of uint64"),
+                (lambda: sn.Generator(2**64), OverflowError, f"Generator: the seed must be an integer of 64 bits, but got {2**64} (int)"),
+                (lambda: sn.manual_seed(-2**63 - 1), OverflowError, f"manual_seed: the seed must be an integer of 64 bits, but got {-2**63 - 1} (int)"),
+                (lambda: setattr(sn.Generator(1), "position", -1), sn.Error, "the position of a generator must be at least 0, but got -1"),
+                (lambda: setattr(sn.Generator(1), "position", 2**70), TypeError, f"position is out of range: {2**70} (int)"),
+                (lambda: sn.zeros(2, dtype=np.dtype(">f4")), sn.DTypeError, "zeros: the dtype dtype('>f4') has another byte order than this machine; take "
+                                                                             'dtype.newbyteorder("=")'),
+                (lambda: sn.Stream("cpu"), sn.DeviceError, "cpu has no streams: its work is done when a call returns. Streams belong to GPUs: name one, as in "
+                                                           "sinter_jit.Stream(0)"),
+                (lambda: sn.Mesh([]), sn.DeviceError, "a mesh needs at least one device: Mesh([0, 1])"),
+                (lambda: sn.nn.GroupNorm(2, 5), ValueError, "GroupNorm: 5 channels cannot be divided into 2 groups"),
+                (lambda: sn.nn.Sequential(sn.nn.ReLU())[1], IndexError, "Sequential: the index 1 is out of range for 1 modules"),
+                (lambda: sn.data.TensorDataset(), ValueError, "TensorDataset takes tensors of equally many rows, but got none"),
+                (lambda: sn.data.TensorDataset(x, batch[0, :1]), ValueError, "TensorDataset takes tensors of equally many rows, but got (2, 2), (1, 2)"),
+                (lambda: sn.data.collate([]), ValueError, "collate takes one sample or more, but got none"),
+                (lambda: sn.data.collate([{"a": 1}, {"b": 1}]), ValueError, "the samples of a batch differ: there are samples of the parts 'a' and the parts 'b'"),
+                (lambda: sn.data.collate([(1, 2), 3]), ValueError, "the samples of a batch differ: there are samples of 2 parts and one part"),
+                (lambda: x.__array_namespace__().broadcast_shapes((1, "a")), TypeError, "broadcast_shapes takes tuples of integers, but got (1, 'a')")]:
+            with self.subTest(text), self.assertRaises(error) as caught:
+                call()
+            with self.subTest(text):
+                self.assertEqual(str(caught.exception), text)
+
+    def test_errors_of_conversions_stay(self):
+        class Raises:
+            def __index__(self):
+                raise KeyError("mine")
+
+        for call in (lambda: sn.device_name(Raises()), lambda: sn.sum(x, Raises()), lambda: sn.nn.Linear(Raises(), 1), lambda: x[Raises()]):
+            with self.assertRaisesRegex(KeyError, "^'mine'$"):
+                call()
 
     def test_several_overloads_are_one_function(self):
         types = [p.annotation for p in sn._arguments._parameters(sn.Stream.wait)]
@@ -171,6 +241,37 @@ class Arguments(Case):
         for indices in ([1, 0], np.array([1, 0]), sn.tensor([1, 0])):
             self.assertEqual(rows.batch(indices)[0].shape, (2, 2))
         self.assertEqual(sn.data.collate(np.zeros((2, 2))).shape, (2, 2))
+        self.assertEqual(rows.batch(range(2))[0].shape, (2, 2))
+        self.assertEqual(sn.tensor(range(3)).tolist(), [0, 1, 2])
+        self.assertEqual(sn.ones(1, 2).permute(range(2)).shape, (1, 2))
+        self.assertEqual(sn.zeros(2, device=np.int64(0)).device.index if sn.device_count() else 0, 0)
+        self.assertIsNotNone(sn.optim.SGD([x], lr=np.float64(1), momentum=0.5, nesterov=np.bool_(True)))
+        self.assertEqual(sn.Generator(2**64 - 1).seed, 2**64 - 1)
+        self.assertEqual(sn.Generator(-1).seed, 2**64 - 1)
+        self.assertTrue(sn.asarray([1], copy=np.bool_(True)).is_contiguous())
+
+    def test_objects_that_are_integers(self):
+        class Two:
+            def __index__(self):
+                return 2
+
+        two = Two()
+        self.assertEqual(sn.nn.Linear(two, two).weight.shape, (2, 2))
+        self.assertEqual(sn.nn.GroupNorm(two, np.int64(4)).num_channels, 4)
+        self.assertEqual(sn.nn.Embedding(two, two)(index).shape, (2, 2, 2))
+        self.assertEqual(len(sn.data.DataLoader([1, 2, 3], two)), 2)
+        self.assertEqual(sn.zeros(two, 3).shape, (2, 3))
+        self.assertEqual(batch.sum(two).shape, (2, 2))
+
+    def test_arguments_of_function_modules_are_attributes(self):
+        weight = sn.tensor([1.0, 3.0])
+        loss = sn.nn.CrossEntropyLoss(weight=weight, label_smoothing=0.1)
+        self.assertEqual(loss.label_smoothing, 0.1)
+        self.assertEqual(list(loss.state_dict()), ["weight"])
+        self.assertEqual(loss.parameters(), [])
+        self.assertEqual(loss.to("float16").weight.dtype, sn.float16)
+        self.assertEqual(repr(sn.nn.Softplus(2, threshold=3.0)), "Softplus(beta=2, threshold=3.0)")
+        self.assertEqual(sn.nn.Softmax((0, 1))(x).sum().item(), 1)
 
     def test_what_is_checked_can_be_pickled(self):
         loader = pickle.loads(pickle.dumps(sn.data.DataLoader([1, 2], 2)))

@@ -120,7 +120,7 @@ class Modules(Case):
 
     def test_wrong_ones(self):
         for call, error, text in [(lambda: nn.Sequential(sn.relu), TypeError, "must be a module such as nn.ReLU.. or a dict, but got"), (lambda: nn.Softmax(), TypeError, "'dim' is missing"),
-                                  (lambda: nn.ReLU(1), TypeError, "arguments none"), (lambda: nn.Module()(1), NotImplementedError, "forward"),
+                                  (lambda: nn.ReLU(1), TypeError, "ReLU takes 0 positional arguments, but 1 is given"), (lambda: nn.Module()(1), NotImplementedError, "forward"),
                                   (lambda: nn.Linear(3, 2)(sn.ones(2, 4)).eval(), sn.ShapeError, ""), (lambda: nn.Dropout(2), ValueError, "probability"),
                                   (lambda: nn.Linear(-1, 2), sn.Error, "")]:
             with self.assertRaisesRegex(error, text):

@@ -26,7 +26,7 @@ _protocols.add_to(Operand, Tensor, Expression, _operations.OPERATORS)
 from . import data, nn, optim  # noqa: E402  they use the operations
 
 for _module in (data, nn):
-    _arguments.check(_module, _module.__all__)
+    _arguments.check(_module)
 
 
 def torch_backend(graph, inputs, **options):

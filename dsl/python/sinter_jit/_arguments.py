@@ -5,30 +5,42 @@ import collections.abc
 import difflib
 import functools
 import inspect
+import numbers
+import operator
 import re
 import sys
-import typing
 
 from . import _core
 
 # What an argument must be, by the name of its type in a signature.
 PHRASES = {"int": "an integer", "float": "a number", "bool": "True or False", "str": "a str", "object": "an object, not None",
            "Operand": "a tensor or an expression", "Tensor": "a tensor", "Callable": "a function",
-           "Mapping": "a dict", "Module": "a module such as nn.ReLU()", "Iterable": "a list", "Sequence": "a list"}
-CLASSES = {"int": typing.SupportsIndex, "float": typing.SupportsFloat, "Any": object}
+           "Mapping": "a dict", "Module": "a module such as nn.ReLU()", "Iterable": "a list", "Sequence": "a list",
+           "Dataset": "a dataset: a sequence of samples"}
 
 
-class _Truth(type):
-    def __instancecheck__(cls, value):
-        return isinstance(value, bool) or type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+def _is_integer(value):
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
 
 
-class _Bool(metaclass=_Truth):
-    """True or False, also NumPy's: for functions in Python. Those of the module _core take Python's alone."""
+def _is_bool(value):
+    return isinstance(value, bool) or type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
+
+
+# Of the types that are no classes.
+TESTS = {"int": _is_integer, "float": lambda value: isinstance(value, numbers.Real), "bool": _is_bool, "Any": lambda value: True}
 
 
 def _phrase(name):
     return PHRASES.get(name) or f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def _subject(name):
+    return f": the argument '{name}'" if name != "arg" else ""  # a property's value has no name
 
 
 class _Type:
@@ -39,20 +51,26 @@ class _Type:
         names = re.sub(r"\[[^|]*\]", "", whole).split(" | ")
         self.names = [name.rpartition(".")[2] for name in dict.fromkeys(names)]
         self.scopes = (builtins, module, _core, _core.optim, collections.abc)
-        self.known = CLASSES if module is _core else {**CLASSES, "bool": _Bool}
 
     def __str__(self):
         return " or ".join(_phrase(name) for name in self.names if name != "None")
 
-    def classes(self):
-        for name in self.names:
-            if name != "None":
-                yield self.known.get(name) or next(vars(s)[name] for s in self.scopes if name in vars(s))
-
     def takes(self, value):
         if value is None:
             return not {"None", "Any"}.isdisjoint(self.names)
-        return any(isinstance(value, kind) for kind in self.classes())
+        return any(self._is_of(name, value) for name in self.names if name != "None")
+
+    def _is_of(self, name, value):
+        if name in TESTS:
+            return TESTS[name](value)
+        kind = next(vars(scope)[name] for scope in self.scopes if name in vars(scope))
+        return isinstance(value, kind) and not (isinstance(value, str) and PHRASES.get(name) == "a list")
+
+    def is_exceeded_by(self, value):
+        """Whether a number may be beyond those of the type in C++."""
+        if self.names == ["float"]:
+            return abs(value) > sys.float_info.max
+        return self.names == ["int"] and not 0 <= operator.index(value) < 2**31
 
 
 class _Call:
@@ -75,7 +93,8 @@ class _Call:
     def _wrong_place(self):
         most = len(self.by_place)
         if len(self.args) > most and inspect.Parameter.VAR_POSITIONAL not in self.is_open:
-            return f" takes {most} positional argument{'s' * (most != 1)}, but {len(self.args)} are given"
+            given = len(self.args)
+            return f" takes {most} positional argument{'s' * (most != 1)}, but {given} {'is' if given == 1 else 'are'} given"
 
     def _wrong_name(self):
         for name in self.kwargs:
@@ -98,14 +117,13 @@ class _Call:
                     return self._must_be(p.name, value)
 
     def _must_be(self, name, value):
-        subject = f": the argument '{name}'" if name != "arg" else ""  # a property's value has no name
-        return f"{subject} must be {self.types[name]}, but got {_core._describe(value)}"
+        return f"{_subject(name)} must be {self.types[name]}, but got {_core._describe(value)}"
 
     def out_of_range(self):
-        """What else a call can be refused for: integers beyond those of C++."""
+        """What else a call can be refused for: numbers beyond those of C++."""
         for name, value in self.given.items():
-            if name in self.types and self.types[name].names == ["int"]:
-                return f": the argument '{name}' is out of range: {value}"
+            if name in self.types and self.types[name].is_exceeded_by(value):
+                return f"{_subject(name)} is out of range: {_core._describe(value)}"
         return f" does not take {', '.join(map(_core._describe, self.given.values()))}"
 
 
@@ -150,20 +168,22 @@ def refusal(function, args, kwargs):
 def _checked(function):
     """A function or method that refuses arguments of other types than it is annotated with."""
     parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
-    owner, _, name = function.__qualname__.rpartition(".")
     module = sys.modules[function.__module__]
 
     @functools.wraps(function)
-    def checked(*args, **kwargs):
-        if wrong := _Call(parameters, args[bool(owner):], kwargs, module).wrong():
-            raise TypeError((owner if name == "__init__" else name) + wrong)
-        return function(*args, **kwargs)
-    return checked if parameters else function
+    def checked(self, *args, **kwargs):
+        if wrong := _Call(parameters, args, kwargs, module).wrong():
+            raise TypeError((type(self).__name__ if function.__name__ == "__init__" else function.__name__) + wrong)
+        return function(self, *args, **kwargs)
+    return checked
 
 
-def check(module, names):
+def check(module):
     """Makes constructors and public methods of a module's classes refuse other types than they are annotated with."""
-    for kind in filter(inspect.isclass, (vars(module)[name] for name in names)):
+    for kind in filter(inspect.isclass, list(vars(module).values())):
+        if kind.__module__ != module.__name__ or getattr(kind, "_is_protocol", False):
+            continue
         for name, member in list(vars(kind).items()):
-            if inspect.isfunction(member) and (name == "__init__" or name[0] != "_" and name != "forward"):
+            is_public = name in ("__init__", "__getitem__") or name[0] != "_" and name != "forward"
+            if inspect.isfunction(member) and is_public:
                 setattr(kind, name, _checked(member))

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Callable, Protocol
+from typing import Any, Callable, Protocol, runtime_checkable
 
 from . import Generator, Operand, Tensor, asarray, rand, stack, tensor
 
 __all__ = ["Dataset", "TensorDataset", "DataLoader", "collate"]
 
 
+@runtime_checkable
 class Dataset(Protocol):
     """A sequence of samples: lists, tuples and arrays are datasets too."""
 
@@ -27,8 +29,8 @@ class TensorDataset:
 
     def __init__(self, *tensors: Tensor) -> None:
         if not tensors or any(len(t) != len(tensors[0]) for t in tensors):
-            shapes = [t.shape for t in tensors]
-            raise ValueError(f"TensorDataset takes tensors of equally many rows, but got the shapes {shapes}")
+            shapes = ", ".join(str(t.shape) for t in tensors)
+            raise ValueError(f"TensorDataset takes tensors of equally many rows, but got {shapes or 'none'}")
         self.tensors = tensors
 
     def __len__(self) -> int:
@@ -42,14 +44,23 @@ class TensorDataset:
         return tuple(t.index_select(0, tensor(indices, dtype="int64", device=t.device)).eval() for t in self.tensors)
 
 
+def _parts(sample: Any) -> str:
+    """What a batch's samples must have in common."""
+    if isinstance(sample, dict):
+        return "the parts " + ", ".join(sorted(map(repr, sample)))
+    return f"{len(sample)} parts" if isinstance(sample, (tuple, list)) else "one part"
+
+
 def collate(samples: Any) -> Any:
     """A batch of samples: tensors, arrays and numbers are stacked, in tuples, lists and dicts part by part."""
+    if len(samples) == 0:
+        raise ValueError("collate takes one sample or more, but got none")
+    if len(kinds := sorted({_parts(sample) for sample in samples})) > 1:
+        raise ValueError(f"the samples of a batch differ: there are samples of {' and '.join(kinds)}")
     first = samples[0]
     if isinstance(first, dict):
         return {name: collate([sample[name] for sample in samples]) for name in first}
     if isinstance(first, (tuple, list)):
-        if any(len(sample) != len(first) for sample in samples):
-            raise ValueError(f"samples of a batch have different numbers of parts: {sorted({len(s) for s in samples})}")
         parts = [collate(part) for part in zip(*samples)]
         return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
     if isinstance(first, str):
@@ -66,9 +77,10 @@ class DataLoader:
     change neither batches nor their order; an exception in a worker is raised by the loop at that batch.
     """
 
-    def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *, drop_last: bool = False,
+    def __init__(self, dataset: Dataset, batch_size: int = 1, shuffle: bool = False, *, drop_last: bool = False,
                  workers: int = 0, seed: int | None = None, collate: Callable[[Sequence[Any]], Any] = collate,
                  device: Any = None) -> None:
+        batch_size, workers = operator.index(batch_size), operator.index(workers)
         if batch_size < 1 or workers < 0:
             raise ValueError(f"DataLoader: batch_size is {batch_size} and workers {workers}; they are at least 1 and 0")
         self.dataset = dataset

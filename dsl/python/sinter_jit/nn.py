@@ -8,198 +8,23 @@ that are modules are submodules.
 """
 from __future__ import annotations
 
-import itertools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import Any, SupportsIndex, TypeVar
+from typing import Any, SupportsIndex
 
 import sinter_jit as sn
 
 from . import Mesh, Operand, Tensor
+from ._modules import Module, ModuleList, Sequential
 
 __all__ = ["Module", "Sequential", "ModuleList", "Linear", "Embedding", "LayerNorm", "RMSNorm", "GroupNorm",
            "Dropout", "Flatten", "Identity", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax",
            "LeakyReLU", "ELU", "Softplus", "MSELoss", "L1Loss", "HuberLoss", "SmoothL1Loss", "BCELoss",
            "BCEWithLogitsLoss", "NLLLoss", "CrossEntropyLoss", "DataParallel"]
 
-M = TypeVar("M", bound="Module")
-
-
-class Module:
-    """Base class of layers and nets."""
-
-    training = True
-    _buffers: frozenset[str] = frozenset()
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes."""
-        raise NotImplementedError(f"{type(self).__name__} has no method forward")
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
-
-    def register_buffer(self, name: str, tensor: Tensor) -> None:
-        """Adds a tensor that moves and is saved with the module, but is not trained."""
-        self._buffers = self._buffers | {name}
-        setattr(self, name, tensor)
-
-    # Parts.
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules among the attributes."""
-        return ((name, part) for name, part in vars(self).items() if isinstance(part, Module))
-
-    def children(self) -> Iterator[Module]:
-        return (module for _, module in self.named_children())
-
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """The module itself and all modules in it."""
-        yield prefix, self
-        for name, module in self.named_children():
-            yield from module.named_modules(f"{prefix}.{name}" if prefix else name)
-
-    def modules(self) -> Iterator[Module]:
-        return (module for _, module in self.named_modules())
-
-    def _named_tensors(self) -> Iterator[tuple[str, Module, str, Tensor]]:
-        for prefix, module in self.named_modules():
-            for name, tensor in vars(module).items():
-                if isinstance(tensor, Tensor):
-                    yield f"{prefix}.{name}" if prefix else name, module, name, tensor
-
-    def named_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """The names and tensors of the parameters, each tensor once."""
-        seen = set()
-        for full_name, module, name, tensor in self._named_tensors():
-            if name not in module._buffers and tensor not in seen:
-                seen.add(tensor)
-                yield full_name, tensor
-
-    def parameters(self) -> list[Tensor]:
-        return [tensor for _, tensor in self.named_parameters()]
-
-    def num_parameters(self) -> int:
-        """The number of elements of all parameters."""
-        return sum(tensor.size for tensor in self.parameters())
-
-    # Modes and places.
-    def train(self: M, mode: bool = True) -> M:
-        """Sets the mode of all modules in it: Dropout drops only in training."""
-        for module in self.modules():
-            module.training = mode
-        return self
-
-    def eval(self: M) -> M:
-        return self.train(False)
-
-    def to(self: M, target: Any = None, *, dtype: Any = None, device: Any = None) -> M:
-        """Moves the parameters and buffers, and converts those of floats. Make optimizers afterwards."""
-        moved: dict[Tensor, Tensor] = {}
-        places = list(self._named_tensors())
-        for _, _, _, tensor in places:
-            if tensor not in moved:
-                moved[tensor] = _converted(tensor, target, dtype, device)
-        for _, module, name, tensor in places:
-            setattr(module, name, moved[tensor])
-        return self
-
-    # State.
-    def state_dict(self) -> dict[str, Tensor]:
-        """The parameters and buffers by name. They share the module's memory."""
-        return {name: tensor for name, _, _, tensor in self._named_tensors()}
-
-    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> tuple[list[str], list[str]]:
-        """Writes the tensors or arrays of these names into the module's own.
-
-        Returns missing and unexpected names, which are errors if strict. Nothing is written if there is an error. A
-        prefix "module." that all names have is ignored.
-        """
-        own = self.state_dict()
-        given = {name: sn.asarray(value) for name, value in state.items()}
-        prefixed = [all(name.startswith("module.") for name in names) for names in (own, given)]
-        if given and prefixed == [False, True]:
-            given = {name[len("module."):]: tensor for name, tensor in given.items()}
-        missing, unexpected = [n for n in own if n not in given], [n for n in given if n not in own]
-        problems = [f"{what} key(s) in state_dict: " + ", ".join(f'"{name}"' for name in names) + "."
-                    for what, names in (("Missing", missing), ("Unexpected", unexpected)) if strict and names]
-        problems += [f"size mismatch for {name}: copying a tensor with shape {given[name].shape} from the state dict, "
-                     f"the shape in the current module is {tensor.shape}."
-                     for name, tensor in own.items() if name in given and given[name].shape != tensor.shape]
-        if problems:
-            raise sn.Error(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems))
-        for name in own.keys() & given.keys():
-            own[name].copy_(given[name])
-        return missing, unexpected
-
-    # Printing.
-    def extra_repr(self) -> str:
-        """The arguments in the printed form."""
-        return ""
-
-    def __repr__(self) -> str:
-        lines = [f"({name}): " + repr(module).replace("\n", "\n  ") for name, module in self.named_children()]
-        text = self.extra_repr()
-        body = text if not lines else "\n  " + "\n  ".join([text] * bool(text) + lines) + "\n"
-        return f"{type(self).__name__}({body})"
-
-
-def _converted(tensor: Tensor, target: Any, dtype: Any, device: Any) -> Tensor:
-    """Moved; in another dtype only if it is of floats, so that counters stay integers."""
-    wanted = tensor.to(target, dtype=dtype, device=device)
-    floats = tensor.dtype.name.startswith(("float", "bfloat", "complex"))
-    return wanted if floats or wanted.dtype == tensor.dtype else tensor.to(device=wanted.device)
-
-
-class Sequential(Module):
-    """Modules, each called with the previous one's result. Their names are "0", "1", ..., or those of a dict."""
-
-    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
-        if len(modules) == 1 and isinstance(modules[0], Mapping):
-            named: Iterable[tuple[str, Any]] = modules[0].items()
-        else:
-            named = ((str(i), module) for i, module in enumerate(modules))
-        for name, module in named:
-            if not isinstance(module, Module):
-                raise TypeError(f"{type(self).__name__} is made of modules, as nn.ReLU(), but got {module!r}")
-            setattr(self, name, module)
-
-    def forward(self, x: Operand) -> Any:
-        for module in self.children():
-            x = module(x)
-        return x
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self.children())
-
-    def __iter__(self) -> Iterator[Module]:
-        return self.children()
-
-    def __getitem__(self, index: int) -> Module:
-        return list(self.children())[index]
-
-
-class ModuleList(Sequential):
-    """Modules as a list, which the user's forward calls."""
-
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        super().__init__(*modules)
-
-    def append(self, module: Module) -> ModuleList:
-        setattr(self, str(len(self)), module)
-        return self
-
-    def __repr__(self) -> str:
-        """Equal modules in a row are printed once."""
-        lines, first = [], 0
-        for text, equal in itertools.groupby(map(repr, self)):
-            last = first + sum(1 for _ in equal) - 1
-            names = f"({first}): " if first == last else f"({first}-{last}): {last - first + 1} x "
-            lines.append("  " + names + text.replace("\n", "\n  ") + "\n")
-            first = last + 1
-        return f"{type(self).__name__}(" + ("\n" + "".join(lines) if lines else "") + ")"
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError("a ModuleList is not called: call the modules in it")
+for _kind in (Module, Sequential, ModuleList):
+    _kind.__module__ = __name__
 
 
 def _uniform(shape: tuple[int, ...], bound: float, dtype: Any, device: Any) -> Tensor:
@@ -211,6 +36,7 @@ class Linear(Module):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, *, dtype: Any = None,
                  device: Any = None) -> None:
+        in_features = operator.index(in_features)
         bound = 1 / sqrt(in_features) if in_features > 0 else 0.0
         self.weight = _uniform((out_features, in_features), bound, dtype, device)
         self.bias = _uniform((out_features,), bound, dtype, device) if bias else None
@@ -282,8 +108,9 @@ class GroupNorm(Module):
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, dtype: Any = None,
                  device: Any = None) -> None:
-        self.num_groups = num_groups
-        self.num_channels = num_channels
+        self.num_groups, self.num_channels = operator.index(num_groups), operator.index(num_channels)
+        if self.num_groups < 1 or self.num_channels % self.num_groups:
+            raise ValueError(f"GroupNorm: {self.num_channels} channels cannot be divided into {self.num_groups} groups")
         self.eps = eps
         self.weight = sn.ones(num_channels, dtype=dtype, device=device) if affine else None
         self.bias = sn.zeros(num_channels, dtype=dtype, device=device) if affine else None
@@ -332,25 +159,30 @@ class Identity(Module):
 
 
 class _Function(Module):
-    """A function as a layer, with the arguments that it was made with. The default values are those of the class."""
+    """A function as a layer, with the arguments that it was made with, which are attributes. Tensors are buffers."""
 
     function: Callable[..., Any]
-    defaults: Mapping[str, Any] = {}
+    _names: tuple[str, ...] = ()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        names = list(self.defaults)
-        if len(args) > len(names) or not set(kwargs) <= set(names[len(args):]):
-            raise TypeError(f"{type(self).__name__} takes the arguments {', '.join(names) or 'none'}")
-        self.arguments = {**self.defaults, **dict(zip(names, args)), **kwargs}
-        missing = [name for name, value in self.arguments.items() if value is ...]
-        if missing:
-            raise TypeError(f"{type(self).__name__}: the argument '{missing[0]}' is missing")
+    def __init__(self) -> None:
+        pass
+
+    def _keep(self, **arguments: Any) -> None:
+        self._names = tuple(arguments)
+        for name, value in arguments.items():
+            if isinstance(value, Operand):
+                self.register_buffer(name, value.eval())
+            else:
+                setattr(self, name, value)
+
+    def _arguments(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._names}
 
     def forward(self, *operands: Any) -> Any:
-        return type(self).function(*operands, **self.arguments)
+        return type(self).function(*operands, **self._arguments())
 
     def extra_repr(self) -> str:
-        return ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return ", ".join(f"{name}={value!r}" for name, value in self._arguments().items())
 
 
 class ReLU(_Function):
@@ -359,7 +191,9 @@ class ReLU(_Function):
 
 class GELU(_Function):
     function = staticmethod(sn.gelu)
-    defaults = {"approximate": "none"}
+
+    def __init__(self, approximate: str = "none") -> None:
+        self._keep(approximate=approximate)
 
 
 class SiLU(_Function):
@@ -376,27 +210,37 @@ class Sigmoid(_Function):
 
 class Softmax(_Function):
     function = staticmethod(sn.softmax)
-    defaults = {"dim": ...}
+
+    def __init__(self, dim: int | Sequence[int]) -> None:
+        self._keep(dim=dim)
 
 
 class LogSoftmax(_Function):
     function = staticmethod(sn.log_softmax)
-    defaults = {"dim": ...}
+
+    def __init__(self, dim: int | Sequence[int]) -> None:
+        self._keep(dim=dim)
 
 
 class LeakyReLU(_Function):
     function = staticmethod(sn.leaky_relu)
-    defaults = {"negative_slope": 0.01}
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        self._keep(negative_slope=negative_slope)
 
 
 class ELU(_Function):
     function = staticmethod(sn.elu)
-    defaults = {"alpha": 1.0}
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        self._keep(alpha=alpha)
 
 
 class Softplus(_Function):
     function = staticmethod(sn.softplus)
-    defaults = {"beta": 1.0, "threshold": 20.0}
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        self._keep(beta=beta, threshold=threshold)
 
 
 class _Loss(_Function):
@@ -408,42 +252,59 @@ class _Loss(_Function):
 
 class MSELoss(_Loss):
     function = staticmethod(sn.mse_loss)
-    defaults = {"reduction": "mean"}
+
+    def __init__(self, reduction: str = "mean") -> None:
+        self._keep(reduction=reduction)
 
 
 class L1Loss(_Loss):
     function = staticmethod(sn.l1_loss)
-    defaults = {"reduction": "mean"}
+
+    def __init__(self, reduction: str = "mean") -> None:
+        self._keep(reduction=reduction)
 
 
 class HuberLoss(_Loss):
     function = staticmethod(sn.huber_loss)
-    defaults = {"reduction": "mean", "delta": 1.0}
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        self._keep(reduction=reduction, delta=delta)
 
 
 class SmoothL1Loss(_Loss):
     function = staticmethod(sn.smooth_l1_loss)
-    defaults = {"reduction": "mean", "beta": 1.0}
+
+    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
+        self._keep(reduction=reduction, beta=beta)
 
 
 class BCELoss(_Loss):
     function = staticmethod(sn.binary_cross_entropy)
-    defaults = {"weight": None, "reduction": "mean"}
+
+    def __init__(self, weight: Operand | None = None, reduction: str = "mean") -> None:
+        self._keep(weight=weight, reduction=reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
     function = staticmethod(sn.binary_cross_entropy_with_logits)
-    defaults = {"weight": None, "reduction": "mean", "pos_weight": None}
+
+    def __init__(self, weight: Operand | None = None, reduction: str = "mean", pos_weight: Operand | None = None) -> None:
+        self._keep(weight=weight, reduction=reduction, pos_weight=pos_weight)
 
 
 class NLLLoss(_Loss):
     function = staticmethod(sn.nll_loss)
-    defaults = {"weight": None, "ignore_index": -100, "reduction": "mean"}
+
+    def __init__(self, weight: Operand | None = None, ignore_index: int = -100, reduction: str = "mean") -> None:
+        self._keep(weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
 class CrossEntropyLoss(_Loss):
     function = staticmethod(sn.cross_entropy)
-    defaults = {"weight": None, "ignore_index": -100, "reduction": "mean", "label_smoothing": 0.0}
+
+    def __init__(self, weight: Operand | None = None, ignore_index: int = -100, reduction: str = "mean",
+                 label_smoothing: float = 0.0) -> None:
+        self._keep(weight=weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
 
 
 class DataParallel(Module):

@@ -93,9 +93,9 @@ class Generator {
 
   void manual_seed(std::uint64_t seed) const noexcept;
   std::uint64_t seed() const noexcept;
-  /// How many numbers were drawn; setting it continues a sequence from there.
+  /// How many numbers were drawn; setting it continues a sequence from there. Throws Error for a negative one.
   std::int64_t position() const noexcept;
-  void set_position(std::int64_t position) const noexcept;
+  void set_position(std::int64_t position) const;
 
  private:
   friend class GeneratorGuard;
