@@ -35,9 +35,12 @@ class detail::RandomSequence {
     next_ = next;
   }
   /// Reserves `count` numbers.
-  Place draw(std::int64_t count) noexcept {
+  Place draw(std::int64_t count) {
     const runtime::ForkSafeLock lock(mutex_, std::nothrow);
     const Place drawn = next_;
+    if (count > std::numeric_limits<std::int64_t>::max() - drawn.first)
+      throw Error(fmt::format("a generator at position {} has no {} numbers left: set an earlier position", drawn.first,
+                              count));
     next_.first += count;
     return drawn;
   }

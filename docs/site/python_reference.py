@@ -185,7 +185,7 @@ def pages():
         + documented(classes, docs),
         "operations.md": "# Operations in Python\n\nThe same names are methods of tensors and expressions. Formulas and derivatives are in the "
         f"[tables of operations](../docs/ops.md).\n\n{arguments}\n" + documented(operations, docs),
-        "nn.md": "# Networks in Python: nn\n\n" + documented(public_names(PACKAGE / "_modules.py") | public_names(PACKAGE / "nn.py"), {}),
+        "nn.md": "# Networks in Python: nn\n\n" + documented(public_names(PACKAGE / "nn/modules.py") | public_names(PACKAGE / "nn/__init__.py"), {}),
         "optim.md": "# Optimizers in Python: optim\n\nSee also [Training](../docs/gradients.md#training).\n\n"
         + documented(public_names(PACKAGE / "optim.pyi"), docs),
         "data.md": "# Batches in Python: data\n\n" + documented(public_names(PACKAGE / "data.py"), {}),

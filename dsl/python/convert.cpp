@@ -114,10 +114,11 @@ std::string name_of_class(nb::handle type) {
   return (module == "builtins" ? "" : module + ".") + string_from(type.attr("__qualname__"));
 }
 
-/// An int's text; Python refuses to print one of more than 4,300 digits in decimal.
-std::string text_of(nb::handle number) {
-  PyObject* const text = PyObject_Repr(number.ptr());
+/// The text of a str, int or float. Python does not print ints of more than 4,300 digits.
+std::string text_of(nb::handle object) {
+  PyObject* const text = PyObject_Repr(object.ptr());
   if (text) return runtime::shortened(string_from(nb::steal(text)));
+  if (!PyLong_Check(object.ptr()) || !PyErr_ExceptionMatches(PyExc_ValueError)) nb::raise_python_error();
   PyErr_Clear();
   return "an integer of many digits";
 }
@@ -161,6 +162,13 @@ std::optional<TextNumber> number_from(std::string_view function, nb::handle obje
   return plain.type().is(object.type()) ? std::nullopt : number_from(function, plain);
 }
 
+nb::object frozen(nb::handle object, int depth) {
+  if (!is_list(object) || depth == max_list_depth) return nb::borrow(object);
+  nb::list items;
+  for (const nb::handle item : nb::tuple(object)) items.append(frozen(item, depth + 1));
+  return nb::tuple(items);
+}
+
 TextValue value_from(std::string_view function, nb::handle object) {
   TextValue value = value_at_depth(function, object, 0);
   value.place = detail::no_range;
@@ -178,9 +186,9 @@ DType dtype_from(std::string_view function, nb::handle object, std::string_view 
   if (nb::isinstance<DTypeObject>(object)) return nb::cast<const DTypeObject&>(object).dtype;
   std::string name;
   if (nb::getattr(object, "isnative", nb::none()).is(Py_False))
-    throw DTypeError(
-        fmt::format("{}: the dtype {} has another byte order than this machine; take {}.newbyteorder(\"=\")", function,
-                    string_from(nb::repr(object)), argument));
+    throw DTypeError(fmt::format(
+        "{0}: the dtype {1} is not in this machine's byte order; numpy.dtype(\"{1}\").newbyteorder(\"=\") is", function,
+        string_from(nb::str(object))));
   if (nb::isinstance<nb::str>(object))
     name = string_from(object);
   else if (PyType_Check(object.ptr()))  // numpy.float32

@@ -23,6 +23,8 @@ std::string describe(nb::handle object);
 
 /// A list, a tuple or a range.
 bool is_list(nb::handle object);
+/// Lists as tuples, which keep their items: a value of the object is valid while this is.
+nb::object frozen(nb::handle object, int depth = 0);
 /// Whether an object, unlike a class, has the method __dlpack__.
 bool has_dlpack(nb::handle object);
 /// np.float32(2): operands accept NumPy scalars like Python numbers.
@@ -31,10 +33,10 @@ bool is_numpy_scalar(nb::handle object);
 bool is_numpy_number(nb::handle object);
 /// True, False, np.True_ and np.False_, which are not valid positions.
 bool is_bool(nb::handle object);
-/// A Python or NumPy number; nullopt for other objects. Throws OverflowError beyond 64 bits.
+/// A Python or NumPy number; nullopt for other objects. Throws OverflowError, which names the function, beyond 64 bits.
 std::optional<TextNumber> number_from(std::string_view function, nb::handle object);
 /// A tensor, an expression, a number, a tuple or list of these, a text, a dtype, a device, a generator, or None. It is
-/// valid while the object is. Other objects are values that no function takes.
+/// valid while the object is, which is frozen if it is a list. Other objects are values that no function takes.
 TextValue value_from(std::string_view function, nb::handle object);
 /// For a parameter passed by name: `dtype` and `device` may be texts.
 TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object);

@@ -76,8 +76,7 @@ bool has_negative_strides(const TensorImpl& t) {
 }
 
 std::pair<std::int64_t, std::int64_t> pair_from(std::string_view argument, nb::handle object) {
-  if (!PyTuple_Check(object.ptr()) || PyTuple_Size(object.ptr()) != 2)
-    throw_wrong("__dlpack__", argument, "a tuple of two integers", object);
+  if (!is_list(object) || nb::len(object) != 2) throw_wrong("__dlpack__", argument, "a tuple of two integers", object);
   return {integer_from("__dlpack__", object[0]), integer_from("__dlpack__", object[1])};
 }
 

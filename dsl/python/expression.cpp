@@ -16,16 +16,21 @@ namespace sinter::python {
 namespace {
 
 struct ArgumentValues {
-  std::vector<TextValue> values;
+  std::vector<nb::object> objects;
+  std::vector<TextValue> values;   // of the objects
   std::vector<std::string> names;  // names of the last values
 };
 
 ArgumentValues read_arguments(std::string_view function, const nb::tuple& positional, const nb::dict& keywords) {
   ArgumentValues a;
-  for (const nb::handle argument : positional) a.values.push_back(value_from(function, argument));
+  for (const nb::handle argument : positional) {
+    a.objects.push_back(frozen(argument));
+    a.values.push_back(value_from(function, a.objects.back()));
+  }
   for (const auto [name, argument] : keywords) {
     a.names.push_back(string_from(name));
-    a.values.push_back(value_from(function, a.names.back(), argument));
+    a.objects.push_back(frozen(argument));
+    a.values.push_back(value_from(function, a.names.back(), a.objects.back()));
   }
   return a;
 }

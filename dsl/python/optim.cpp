@@ -17,6 +17,7 @@ std::vector<AnyTensor> parameters_from(const char* optimizer, const nb::object& 
           fmt::format("{}: the argument 'parameters' must be {}, but it holds {}", optimizer, expected, describe(x)));
     all.emplace_back(nb::cast<const TensorObject&>(x).tensor);
   }
+  if (all.empty()) throw nb::value_error(fmt::format("{}: the list of parameters is empty", optimizer).c_str());
   return all;
 }
 

@@ -30,6 +30,8 @@ constexpr Spelling phrases[] = {
     {"(auto or Lazy instead of Tensor), give cat, sort, cumsum and their kin sn::Lazy(x) instead of x, or ask for",
      "(an Expression instead of a Tensor), or ask for"},
     {"unused::zeros", "allow_unused=True"},
+    {"gather(x, device)", "unshard(x, device)"},
+    {"net.to_(device)", "net.to(device)"},
     {"sn::Timing::On", "timing=True"},
     {"sn::Stream s(0)", "sinter_jit.Stream(0)"},
     {"Mesh({sn::Device(0), sn::Device(1)})", "Mesh([0, 1])"},

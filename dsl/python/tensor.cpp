@@ -6,6 +6,7 @@
 #include <runtime/bools.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/tensor.hpp>
+#include <sinter/runtime/mesh.hpp>
 #include "convert.hpp"
 
 namespace sinter::python {
@@ -65,7 +66,7 @@ nb::object moved(const char* function, const nb::object& self, const nb::object&
                  nb::object device) {
   const std::string_view dtype_name = dtype.is_none() ? "target" : "dtype";
   if (!target.is_none()) {
-    bool is_dtype = !nb::isinstance<Device>(target) && !PyLong_Check(target.ptr());
+    bool is_dtype = !nb::isinstance<Device>(target) && !nb::isinstance<Mesh>(target) && !PyIndex_Check(target.ptr());
     if (nb::isinstance<nb::str>(target)) {
       const auto text = string_from(target);
       is_dtype = !text.starts_with("cpu") && !text.starts_with("cuda");

@@ -83,7 +83,7 @@ Lazy<AnyType> lazy_of(const Operand& x) { return Lazy<AnyType>(detail::node_of(x
 /// Whether an index has lists, arrays, or tensors.
 bool is_mixed(nb::handle key) {
   const auto is_array = [](nb::handle item) {
-    return PyList_Check(item.ptr()) || PyTuple_Check(item.ptr()) || nb::isinstance<Operand>(item) ||
+    return is_list(item) || nb::isinstance<Operand>(item) ||
            (!is_numpy_scalar(item) && (PyObject_CheckBuffer(item.ptr()) || nb::hasattr(item, "__dlpack__")));
   };
   if (!PyTuple_Check(key.ptr())) return is_array(key);
@@ -100,7 +100,7 @@ nb::object item_at(const nb::object& self, const nb::object& key) {
 }
 
 void set_item(const nb::object& self, const nb::object& key, const nb::object& value) {
-  if (is_mixed(key) || PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+  if (is_mixed(key) || is_list(value)) {
     nb::module_::import_("sinter_jit._indexing").attr("write")(self, key, value);
     return;
   }

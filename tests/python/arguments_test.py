@@ -1,5 +1,7 @@
 """Every function, constructor and method says which argument is of a wrong type, and what it was given."""
 import ast
+import decimal
+import inspect
 import pathlib
 import pickle
 
@@ -9,7 +11,7 @@ import sinter_jit as sn
 from case import Case, main
 
 PACKAGE = pathlib.Path(sn.__file__).parent
-MODULES = [(sn, "__init__.pyi"), (sn.optim, "optim.pyi"), (sn.nn, "_modules.py"), (sn.nn, "nn.py"), (sn.data, "data.py")]
+MODULES = [(sn, "__init__.pyi"), (sn.optim, "optim.pyi"), (sn.nn, "nn/modules.py"), (sn.nn, "nn/__init__.py"), (sn.data, "data.py")]
 
 x, index, batch = sn.ones(2, 2), sn.tensor([[0, 1], [1, 0]]), sn.ones(2, 2, 2)
 # What is given for the other parameters, by their type.
@@ -147,17 +149,23 @@ class Arguments(Case):
                 (lambda: x.__dlpack__(max_version=3), "__dlpack__: the argument 'max_version' must be a tuple of two integers, but got 3 (int)"),
                 (lambda: sn.nn.Softmax("a"), "Softmax: the argument 'dim' must be an integer or a list, but got 'a' (str)"),
                 (lambda: sn.nn.Softmax(), "Softmax: the argument 'dim' is missing"),
-                (lambda: sn.nn.MSELoss(3), "MSELoss: the argument 'reduction' must be a str, but got 3 (int)"),
+                (lambda: sn.nn.MSELoss(3), "MSELoss: the argument 'reduction' must be 'mean', 'sum' or 'none', but got 3 (int)"),
+                (lambda: sn.nn.GELU("tan"), "GELU: the argument 'approximate' must be 'none' or 'tanh', but got 'tan' (str)"),
+                (lambda: sn.nn.Linear(2**70, 1), f"Linear: the argument 'in_features' is out of range: {2**70} (int)"),
+                (lambda: sn.nn.GroupNorm(10**5000, 3), "GroupNorm: the argument 'num_groups' is out of range: an integer of many digits (int)"),
+                (lambda: sn.nn.Dropout(10**5000), "Dropout: the argument 'p' is out of range: an integer of many digits (int)"),
+                (lambda: sn.nn.Linear(1, 1).load_state_dict({"weight": "a"}), "load_state_dict: 'weight': asarray takes numbers, lists of them, arrays and "
+                                                                             "tensors, but got 'a' (str)"),
                 (lambda: sn.nn.GELU(aproximate="tanh"), "GELU has no argument 'aproximate': it takes approximate; did you mean 'approximate'?"),
                 (lambda: sn.nn.ReLU(inplace=True), "ReLU has no argument 'inplace': it takes none by name"),
                 (lambda: sn.nn.ReLU(True), "ReLU takes 0 positional arguments, but 1 is given"),
-                (lambda: sn.nn.ModuleList([3]), "ModuleList is made of modules by name, as nn.ReLU(), but got an object of type int under the name '0'"),
-                (lambda: sn.nn.Sequential({3: sn.nn.ReLU()}), "Sequential is made of modules by name, as nn.ReLU(), but got an object of type ReLU under the "
-                                                             "name 3"),
-                (lambda: sn.nn.Sequential(sn.nn.ReLU())["a"], "__getitem__: the argument 'index' must be an integer, but got 'a' (str)"),
-                (lambda: sn.nn.Linear(1, 1).load_state_dict({3: x}), "load_state_dict: the argument 'state' must be a dict of tensors by name, but it holds an "
-                                                                    "object of type Tensor under the name 3"),
-                (lambda: sn.data.DataLoader(None), "DataLoader: the argument 'dataset' must be a dataset: a sequence of samples, but got None"),
+                (lambda: sn.nn.ModuleList([3]), "ModuleList: the module '0' must be one such as nn.ReLU(), but got 3 (int)"),
+                (lambda: sn.nn.Sequential({3: sn.nn.ReLU()}), "Sequential: the names of modules are strs, but got 3 (int)"),
+                (lambda: sn.nn.Sequential(sn.nn.ReLU())["a"], "list indices must be integers or slices, not str"),
+                (lambda: sn.nn.Linear(1, 1).load_state_dict({3: x}), "load_state_dict: the names of a state are strs, but got 3 (int)"),
+                (lambda: sn.data.DataLoader(None), "DataLoader: the argument 'dataset' must have __len__ and __getitem__, as a list of samples has, but got None"),
+                (lambda: sn.data.DataLoader(list), "DataLoader: the argument 'dataset' must have __len__ and __getitem__, as a list of samples has, but got the class "
+                                                   "list"),
                 (lambda: setattr(optimizer, "lr", "a"), "lr must be a number, but got 'a' (str)"),
                 (lambda: sn.optim.Adam([x], betas=(1, "a")), "Adam: the argument 'betas' must be two numbers, as (0.9, 0.999), but got an "
                                                              "object of type tuple"),
@@ -186,24 +194,24 @@ class Arguments(Case):
                 (lambda: sn.sum(x, axis=2**70), OverflowError, f"sum: {2**70} (int) does not fit int64; larger numbers may be floats, or NumPy arrays of uint64"),
                 (lambda: x + 10**5000, OverflowError, "add: an integer of many digits (int) does not fit int64; larger numbers may be floats, or NumPy arrays of "
                                                       "uint64"),
-                (lambda: sn.nn.Linear(2**70, 1), OverflowError, f"rand: {2**70} (int) does not fit int64; larger numbers may be floats, or NumPy arrays of uint64"),
                 (lambda: sn.Generator(2**64), OverflowError, f"Generator: the seed must be an integer of 64 bits, but got {2**64} (int)"),
                 (lambda: sn.manual_seed(-2**63 - 1), OverflowError, f"manual_seed: the seed must be an integer of 64 bits, but got {-2**63 - 1} (int)"),
                 (lambda: setattr(sn.Generator(1), "position", -1), sn.Error, "the position of a generator must be at least 0, but got -1"),
                 (lambda: setattr(sn.Generator(1), "position", 2**70), TypeError, f"position is out of range: {2**70} (int)"),
-                (lambda: sn.zeros(2, dtype=np.dtype(">f4")), sn.DTypeError, "zeros: the dtype dtype('>f4') has another byte order than this machine; take "
-                                                                             'dtype.newbyteorder("=")'),
+                (lambda: sn.zeros(2, dtype=np.dtype(">f4")), sn.DTypeError, "zeros: the dtype >f4 is not in this machine's byte order; "
+                                                                             'numpy.dtype(">f4").newbyteorder("=") is'),
                 (lambda: sn.Stream("cpu"), sn.DeviceError, "cpu has no streams: its work is done when a call returns. Streams belong to GPUs: name one, as in "
                                                            "sinter_jit.Stream(0)"),
                 (lambda: sn.Mesh([]), sn.DeviceError, "a mesh needs at least one device: Mesh([0, 1])"),
                 (lambda: sn.nn.GroupNorm(2, 5), ValueError, "GroupNorm: 5 channels cannot be divided into 2 groups"),
-                (lambda: sn.nn.Sequential(sn.nn.ReLU())[1], IndexError, "Sequential: the index 1 is out of range for 1 modules"),
+                (lambda: sn.nn.Sequential(sn.nn.ReLU())[1], IndexError, "Sequential: the index 1 is out of range for 1 module"),
                 (lambda: sn.data.TensorDataset(), ValueError, "TensorDataset takes tensors of equally many rows, but got none"),
                 (lambda: sn.data.TensorDataset(x, batch[0, :1]), ValueError, "TensorDataset takes tensors of equally many rows, but got (2, 2), (1, 2)"),
                 (lambda: sn.data.collate([]), ValueError, "collate takes one sample or more, but got none"),
-                (lambda: sn.data.collate([{"a": 1}, {"b": 1}]), ValueError, "the samples of a batch differ: there are samples of the parts 'a' and the parts 'b'"),
-                (lambda: sn.data.collate([(1, 2), 3]), ValueError, "the samples of a batch differ: there are samples of 2 parts and one part"),
-                (lambda: x.__array_namespace__().broadcast_shapes((1, "a")), TypeError, "broadcast_shapes takes tuples of integers, but got (1, 'a')")]:
+                (lambda: sn.data.collate([{"a": 1}, {"b": 1}]), ValueError, "collate: the first sample is a dict of 'a', but another is a dict of 'b'"),
+                (lambda: sn.data.collate([(1, 2), 3]), ValueError, "collate: the first sample is a tuple of length 2, but another is 3 (int)"),
+                (lambda: x.__array_namespace__().broadcast_shapes((1, "a")), TypeError, "broadcast_shapes takes tuples of integers, but one holds 'a' (str)"),
+                (lambda: sn.optim.Adam([]), ValueError, "Adam: the list of parameters is empty")]:
             with self.subTest(text), self.assertRaises(error) as caught:
                 call()
             with self.subTest(text):
@@ -263,6 +271,66 @@ class Arguments(Case):
         self.assertEqual(sn.zeros(two, 3).shape, (2, 3))
         self.assertEqual(batch.sum(two).shape, (2, 2))
 
+    def test_numbers_of_other_libraries(self):
+        self.assertEqual(repr(sn.nn.LeakyReLU(np.array(0.5))), "LeakyReLU(negative_slope=0.5)")
+        self.assertEqual(sn.nn.Dropout(sn.tensor(0.5)).p, 0.5)
+        self.assertEqual(sn.nn.Embedding(3, 1, padding_idx=np.int64(1)).padding_idx, 1)
+        self.assertEqual(repr(sn.nn.Softplus(2)), "Softplus(beta=2, threshold=20.0)")
+        with self.assertRaisesRegex(TypeError, "^SGD: the argument 'momentum' must be a number, but got 'a'"):
+            sn.optim.SGD([x], lr=decimal.Decimal("0.1"), momentum="a")
+        self.assertEqual(x.to(np.int64(0)).device, x.device) if sn.device_count() else None
+        self.assertEqual(sn.arange(3)[range(2)].tolist(), [0, 1])
+
+    def test_lists_that_make_their_items(self):
+        class Makes(list):
+            def __iter__(self):
+                yield "B" * 60_000_000
+
+        for call in (lambda: sn.cat(Makes([1])), lambda: sn.ones(2).reshape(Makes([1])), lambda: sn.sum(x, axis=Makes([1]))):
+            with self.assertRaisesRegex(TypeError, "but got a list with 'BBB"):
+                call()
+
+    def test_a_state_that_does_not_fit_changes_nothing(self):
+        layer = sn.nn.Linear(2, 2)
+        before = layer.weight.tolist(), layer.bias.tolist()
+        for state, text in [({"weight": np.zeros((2, 2)), "bias": np.ones(2, complex)}, "dtype mismatch for bias: complex128 .* float32"),
+                            ({"weight": np.zeros((2, 2)), "bias": np.ones(3)}, "size mismatch for bias"),
+                            ({"weight": np.zeros((2, 2)), "bias": np.ones(2, ">f4")}, "^load_state_dict: 'bias': asarray: .*byteorder")]:
+            with self.assertRaisesRegex((sn.Error, TypeError), text):
+                layer.load_state_dict(state)
+            self.assertEqual((layer.weight.tolist(), layer.bias.tolist()), before)
+
+    def test_modules_of_modules(self):
+        net = sn.nn.Sequential(sn.nn.Linear(1, 2), sn.nn.ReLU(), sn.nn.Linear(2, 1))
+        self.assertEqual(repr(net[1:]), "Sequential(\n  (1): ReLU()\n  (2): Linear(in_features=2, out_features=1, bias=True)\n)")
+        self.assertIs(net[np.int64(-1)], net[2])
+        layers = sn.nn.ModuleList(net)
+        self.assertEqual([type(layers[:2]), len(layers[:2])], [sn.nn.ModuleList, 2])
+        self.assertIs(layers[1:][0], net[1])
+        self.assertIn("class Sequential(Module)", inspect.getsource(sn.nn.Sequential))
+
+    def test_datasets(self):
+        class Zeros(sn.data.TensorDataset):
+            def __getitem__(self, index):
+                first, = super().__getitem__(index)
+                return first * 0
+
+        batch, = sn.data.DataLoader(Zeros(sn.ones(4)), 4)
+        self.assertEqual(batch.tolist(), [0, 0, 0, 0])
+        self.assertEqual(sn.data.TensorDataset(sn.arange(4))[1:3][0].tolist(), [1, 2])
+        loader = sn.data.DataLoader([1, 2, 3], 3, shuffle=True, seed=2**64 - 1)
+        self.assertEqual([sorted(batch.tolist()) for _ in range(2) for batch in loader], [[1, 2, 3]] * 2)
+        with self.assertRaisesRegex(TypeError, "^DataLoader: the argument .seed. is out of range"):
+            sn.data.DataLoader([1], seed=-2**63 - 1)
+        self.assertEqual(sn.data.collate([{"a": 1}, {"a": 2, "b": 3}])["a"].tolist(), [1, 2])
+
+    def test_a_generator_ends(self):
+        generator = sn.Generator(1)
+        generator.position = 2**63 - 4
+        self.assertEqual(sn.rand(3, generator=generator).shape, (3,))
+        with self.assertRaisesRegex(sn.Error, "a generator at position 9223372036854775807 has no 4 numbers left"):
+            sn.rand(4, generator=generator)
+
     def test_arguments_of_function_modules_are_attributes(self):
         weight = sn.tensor([1.0, 3.0])
         loss = sn.nn.CrossEntropyLoss(weight=weight, label_smoothing=0.1)
@@ -271,6 +339,12 @@ class Arguments(Case):
         self.assertEqual(loss.parameters(), [])
         self.assertEqual(loss.to("float16").weight.dtype, sn.float16)
         self.assertEqual(repr(sn.nn.Softplus(2, threshold=3.0)), "Softplus(beta=2, threshold=3.0)")
+        unweighted = sn.nn.CrossEntropyLoss()
+        unweighted.weight = weight
+        self.assertEqual((unweighted.parameters(), list(unweighted.state_dict())), ([], ["weight"]))
+        target = sn.tensor([0, 1])
+        self.assertEqual(unweighted(input=x, target=target).item(), sn.cross_entropy(x, target, weight=np.array([1, 3], np.float32)).item())
+        self.assertEqual(sn.nn.CrossEntropyLoss(np.array([1, 3], np.float32)).weight.tolist(), [1, 3])
         self.assertEqual(sn.nn.Softmax((0, 1))(x).sum().item(), 1)
 
     def test_what_is_checked_can_be_pickled(self):

@@ -142,7 +142,7 @@ class Stub(Case):
                     self.assertEqual("tensor" in refusal and "but got the number" in refusal, kind == "Operand")
 
     def test_mypy(self):
-        modules = [str(STUB.with_name(name)) for name in ("__init__.pyi", "_modules.py", "nn.py", "data.py", "optim.pyi")]
+        modules = [str(STUB.parent / name) for name in ("__init__.pyi", "nn/modules.py", "nn/__init__.py", "data.py", "optim.pyi")]
         command = [with_mypy(), "-m", "mypy", "--strict", *modules, typed_program.__file__]
         with tempfile.TemporaryDirectory() as folder:  # for its cache
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -25,7 +25,7 @@ _protocols.add_to(Operand, Tensor, Expression, _operations.OPERATORS)
 
 from . import data, nn, optim  # noqa: E402  they use the operations
 
-for _module in (data, nn):
+for _module in (data, nn, nn.modules):
     _arguments.check(_module)
 
 

@@ -5,18 +5,18 @@ import collections.abc
 import difflib
 import functools
 import inspect
-import numbers
+import math
 import operator
 import re
 import sys
+import typing
 
 from . import _core
 
 # What an argument must be, by the name of its type in a signature.
 PHRASES = {"int": "an integer", "float": "a number", "bool": "True or False", "str": "a str", "object": "an object, not None",
            "Operand": "a tensor or an expression", "Tensor": "a tensor", "Callable": "a function",
-           "Mapping": "a dict", "Module": "a module such as nn.ReLU()", "Iterable": "a list", "Sequence": "a list",
-           "Dataset": "a dataset: a sequence of samples"}
+           "Mapping": "a dict", "Module": "a module such as nn.ReLU()", "Iterable": "a list", "Sequence": "a list"}
 
 
 def _is_integer(value):
@@ -27,20 +27,16 @@ def _is_integer(value):
     return True
 
 
+def _is_number(value):
+    return hasattr(type(value), "__float__")
+
+
 def _is_bool(value):
     return isinstance(value, bool) or type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")
 
 
-# Of the types that are no classes.
-TESTS = {"int": _is_integer, "float": lambda value: isinstance(value, numbers.Real), "bool": _is_bool, "Any": lambda value: True}
-
-
-def _phrase(name):
-    return PHRASES.get(name) or f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
-
-
-def _subject(name):
-    return f": the argument '{name}'" if name != "arg" else ""  # a property's value has no name
+# Types that objects of other classes stand for.
+TESTS = {"int": _is_integer, "float": _is_number, "bool": _is_bool, "Any": lambda value: True}
 
 
 class _Type:
@@ -50,10 +46,17 @@ class _Type:
         whole = re.sub(r"typing\.Optional\[(.*)\]", r"\1 | None", annotation)
         names = re.sub(r"\[[^|]*\]", "", whole).split(" | ")
         self.names = [name.rpartition(".")[2] for name in dict.fromkeys(names)]
-        self.scopes = (builtins, module, _core, _core.optim, collections.abc)
+        scopes = (builtins, module, _core, _core.optim, collections.abc)
+        self.classes = {name: next(vars(scope)[name] for scope in scopes if name in vars(scope))
+                        for name in self.names if name not in ("None", "Any")}
 
     def __str__(self):
-        return " or ".join(_phrase(name) for name in self.names if name != "None")
+        return " or ".join(self._phrase(name) for name in self.names if name != "None")
+
+    def _phrase(self, name):
+        if literals := typing.get_args(self.classes.get(name)):
+            return ", ".join(map(repr, literals[:-1])) + f" or {literals[-1]!r}"
+        return PHRASES.get(name) or f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
     def takes(self, value):
         if value is None:
@@ -63,68 +66,89 @@ class _Type:
     def _is_of(self, name, value):
         if name in TESTS:
             return TESTS[name](value)
-        kind = next(vars(scope)[name] for scope in self.scopes if name in vars(scope))
-        return isinstance(value, kind) and not (isinstance(value, str) and PHRASES.get(name) == "a list")
+        if literals := typing.get_args(self.classes[name]):
+            return isinstance(value, str) and value in literals
+        return isinstance(value, self.classes[name]) and not (isinstance(value, (str, bytes)) and PHRASES.get(name) == "a list")
 
-    def is_exceeded_by(self, value):
-        """Whether a number may be beyond those of the type in C++."""
-        if self.names == ["float"]:
-            return abs(value) > sys.float_info.max
-        return self.names == ["int"] and not 0 <= operator.index(value) < 2**31
+    def converted(self, value):
+        """Python's own number for an object that stands for one."""
+        if value is None or isinstance(value, (int, float)):
+            return value
+        if "int" in self.names and _is_integer(value):
+            return operator.index(value)
+        return float(value) if "float" in self.names else value
+
+    def exceeds(self, value, least, end):
+        """Whether a number is beyond these integers, or beyond all floats."""
+        if self.names[0] == "float":
+            return sys.float_info.max < abs(self.converted(value)) < math.inf
+        return "int" in self.names and _is_integer(value) and not least <= operator.index(value) < end
 
 
-class _Call:
-    """A call of a function with these parameters, without a method's self."""
+class _Signature:
+    """The parameters of a function, without a method's self, which tell wrong arguments."""
 
-    def __init__(self, parameters, args, kwargs, module):
-        self.args, self.kwargs = args, kwargs
+    def __init__(self, parameters, module):
         self.is_open = {p.kind for p in parameters}  # *args, **kwargs
         self.by_place = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
         self.by_name = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-        self.single = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        self.rest = [p for p in parameters if p.kind == p.VAR_POSITIONAL and p.annotation is not p.empty]
-        self.types = {p.name: _Type(p.annotation, module) for p in self.single + self.rest}
-        self.given = {**dict(zip(self.by_place, args)), **kwargs}
+        single = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        rest = [p for p in parameters if p.kind == p.VAR_POSITIONAL and p.annotation is not p.empty]
+        self.single, self.rest = {p.name: p for p in single}, [p.name for p in rest]
+        self.types = {p.name: _Type(p.annotation, module) for p in single + rest}
 
-    def wrong(self):
+    def given(self, args, kwargs):
+        return {**dict(zip(self.by_place, args)), **kwargs}
+
+    def wrong(self, args, kwargs):
         """A text that follows the function's name; "" if all arguments have the types that they must have."""
-        return self._wrong_place() or self._wrong_name() or self._wrong_type() or ""
+        return self._wrong_place(args) or self._wrong_name(args, kwargs) or self._wrong_type(args, kwargs) or ""
 
-    def _wrong_place(self):
-        most = len(self.by_place)
-        if len(self.args) > most and inspect.Parameter.VAR_POSITIONAL not in self.is_open:
-            given = len(self.args)
-            return f" takes {most} positional argument{'s' * (most != 1)}, but {given} {'is' if given == 1 else 'are'} given"
+    def _wrong_place(self, args):
+        most, count = len(self.by_place), len(args)
+        if count > most and inspect.Parameter.VAR_POSITIONAL not in self.is_open:
+            return f" takes {most} positional argument{'s' * (most != 1)}, but {count} {'is' if count == 1 else 'are'} given"
 
-    def _wrong_name(self):
-        for name in self.kwargs:
-            if name in self.by_place[:len(self.args)]:
+    def _wrong_name(self, args, kwargs):
+        for name in kwargs:
+            if name in self.by_place[:len(args)]:
                 return f": the argument '{name}' is given twice"
             if name not in self.by_name and inspect.Parameter.VAR_KEYWORD not in self.is_open:
                 near = difflib.get_close_matches(name, self.by_name, 1)
                 return (f" has no argument '{name}': it takes {', '.join(self.by_name) or 'none by name'}"
                         + (f"; did you mean '{near[0]}'?" if near else ""))
 
-    def _wrong_type(self):
-        for p in self.single:
-            if p.name not in self.given and p.default is p.empty:
-                return f": the argument '{p.name}' is missing"
-            if p.name in self.given and not self.types[p.name].takes(self.given[p.name]):
-                return self._must_be(p.name, self.given[p.name])
-        for p in self.rest:
-            for value in self.args[len(self.by_place):]:
-                if not self.types[p.name].takes(value):
-                    return self._must_be(p.name, value)
+    def _wrong_type(self, args, kwargs):
+        given = self.given(args, kwargs)
+        for name, parameter in self.single.items():
+            if name not in given and parameter.default is parameter.empty:
+                return f": the argument '{name}' is missing"
+            if name in given and not self.types[name].takes(given[name]):
+                return self._must_be(name, given[name])
+        for name in self.rest:
+            for value in args[len(self.by_place):]:
+                if not self.types[name].takes(value):
+                    return self._must_be(name, value)
 
     def _must_be(self, name, value):
         return f"{_subject(name)} must be {self.types[name]}, but got {_core._describe(value)}"
 
-    def out_of_range(self):
-        """What else a call can be refused for: numbers beyond those of C++."""
-        for name, value in self.given.items():
-            if name in self.types and self.types[name].is_exceeded_by(value):
+    def exceeded(self, args, kwargs, least, end):
+        """As wrong(), for integers outside a range and numbers beyond all floats."""
+        for name, value in self.given(args, kwargs).items():
+            if name in self.types and value is not None and self.types[name].exceeds(value, least, end):
                 return f"{_subject(name)} is out of range: {_core._describe(value)}"
-        return f" does not take {', '.join(map(_core._describe, self.given.values()))}"
+        return ""
+
+    def converted(self, args, kwargs):
+        """The arguments, with Python's own numbers."""
+        types = self.types
+        return ([types[name].converted(value) for name, value in zip(self.by_place, args)] + list(args[len(self.by_place):]),
+                {name: types[name].converted(value) if name in types else value for name, value in kwargs.items()})
+
+
+def _subject(name):
+    return f": the argument '{name}'" if name != "arg" else ""  # a property's value has no name
 
 
 def _signature(text):
@@ -161,19 +185,23 @@ def refusal(function, args, kwargs):
         if not args or not self.takes(args[0]):
             return f"{name} is a method of {self}, but got {_core._describe(args[0]) if args else 'none'}"
         parameters, args = parameters[1:], args[1:]
-    call = _Call(parameters, args, kwargs, _core)
-    return name + (call.wrong() or call.out_of_range())
+    signature = _Signature(parameters, _core)
+    return name + (signature.wrong(args, kwargs) or signature.exceeded(args, kwargs, 0, 2**31)
+                   or f" does not take {', '.join(map(_core._describe, signature.given(args, kwargs).values()))}")
 
 
 def _checked(function):
-    """A function or method that refuses arguments of other types than it is annotated with."""
+    """A method that refuses arguments of other types than it is annotated with."""
     parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
-    module = sys.modules[function.__module__]
+    signature = _Signature(parameters, sys.modules[function.__module__])
+    owner = function.__qualname__.rpartition(".")[0]
 
     @functools.wraps(function)
     def checked(self, *args, **kwargs):
-        if wrong := _Call(parameters, args, kwargs, module).wrong():
-            raise TypeError((type(self).__name__ if function.__name__ == "__init__" else function.__name__) + wrong)
+        if wrong := signature.wrong(args, kwargs) or signature.exceeded(args, kwargs, -2**63, 2**64):
+            kind = type(self).__name__ if owner[0] == "_" else owner
+            raise TypeError((kind if function.__name__ == "__init__" else function.__name__) + wrong)
+        args, kwargs = signature.converted(args, kwargs)
         return function(self, *args, **kwargs)
     return checked
 
@@ -184,6 +212,5 @@ def check(module):
         if kind.__module__ != module.__name__ or getattr(kind, "_is_protocol", False):
             continue
         for name, member in list(vars(kind).items()):
-            is_public = name in ("__init__", "__getitem__") or name[0] != "_" and name != "forward"
-            if inspect.isfunction(member) and is_public:
+            if inspect.isfunction(member) and (name == "__init__" or name[0] != "_" and name != "forward"):
                 setattr(kind, name, _checked(member))

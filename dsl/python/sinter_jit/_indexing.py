@@ -23,7 +23,7 @@ def _tensor_of(item, x):
                         "x[i == 1] or x[[True, False]] is a mask")
     if hasattr(item, "__index__") and not isinstance(item, _core.Operand) and getattr(item, "shape", ()) == ():
         return item.__index__()
-    if isinstance(item, (list, tuple)):
+    if isinstance(item, (list, tuple, range)):
         made = _core.asarray(item, device=x.device)
         return made if made.size else made.to("int64")
     if isinstance(item, _core.Operand):
@@ -154,7 +154,7 @@ def read(x, key):
 
 def _value_for(x, value):
     """Numbers in lists become elements of x's dtype if that loses nothing."""
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple, range)):
         return value
     made = _core.asarray(value, device=x.device)
     return made if _category(made.dtype) > _category(x.dtype) else _core.asarray(value, dtype=x.dtype, device=x.device)

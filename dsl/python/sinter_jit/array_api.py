@@ -179,9 +179,9 @@ def broadcast_to(x, /, shape):
 
 
 def broadcast_shapes(*shapes):
-    for shape in shapes:
-        if not isinstance(shape, (tuple, list)) or not _builtins.all(isinstance(extent, int) for extent in shape):
-            raise TypeError(f"broadcast_shapes takes tuples of integers, but got {shape!r}")
+    for extent in _itertools.chain(*shapes):
+        if not hasattr(type(extent), "__index__"):
+            raise TypeError(f"broadcast_shapes takes tuples of integers, but one holds {_core._describe(extent)}")
     extents = []
     for along in _itertools.zip_longest(*map(reversed, shapes), fillvalue=1):
         found = {extent for extent in along if extent != 1}

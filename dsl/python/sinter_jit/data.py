@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import collections
-import operator
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Callable, Protocol, runtime_checkable
+from typing import Any, Callable, Protocol
 
+from . import _core  # type: ignore[attr-defined]
 from . import Generator, Operand, Tensor, asarray, rand, stack, tensor
 
 __all__ = ["Dataset", "TensorDataset", "DataLoader", "collate"]
 
 
-@runtime_checkable
 class Dataset(Protocol):
     """A sequence of samples: lists, tuples and arrays are datasets too."""
 
@@ -36,7 +35,7 @@ class TensorDataset:
     def __len__(self) -> int:
         return len(self.tensors[0])
 
-    def __getitem__(self, index: int) -> tuple[Tensor, ...]:
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(t[index] for t in self.tensors)
 
     def batch(self, indices: Any) -> tuple[Tensor, ...]:
@@ -44,20 +43,37 @@ class TensorDataset:
         return tuple(t.index_select(0, tensor(indices, dtype="int64", device=t.device)).eval() for t in self.tensors)
 
 
-def _parts(sample: Any) -> str:
-    """What a batch's samples must have in common."""
+def _is_like(first: Any, sample: Any) -> bool:
+    """Whether a sample has the parts of the first one."""
+    if isinstance(first, dict):
+        return isinstance(sample, dict) and first.keys() <= sample.keys()
+    if isinstance(first, (tuple, list)):
+        return isinstance(sample, (tuple, list)) and len(sample) == len(first)
+    return not isinstance(sample, (dict, tuple, list))
+
+
+def _described(sample: Any) -> str:
     if isinstance(sample, dict):
-        return "the parts " + ", ".join(sorted(map(repr, sample)))
-    return f"{len(sample)} parts" if isinstance(sample, (tuple, list)) else "one part"
+        return "a dict of " + (", ".join(map(repr, sample)) or "nothing")
+    described: str = _core._describe(sample)
+    return f"a {type(sample).__name__} of length {len(sample)}" if isinstance(sample, (tuple, list)) else described
+
+
+def _has_batch(dataset: Any) -> bool:
+    """Whether a dataset takes batches by one read, and __getitem__ is not overridden since."""
+    kinds = type(dataset).__mro__
+    definers = [next((i for i, kind in enumerate(kinds) if name in vars(kind)), len(kinds))
+                for name in ("batch", "__getitem__")]
+    return hasattr(dataset, "batch") and definers[0] <= definers[1]
 
 
 def collate(samples: Any) -> Any:
     """A batch of samples: tensors, arrays and numbers are stacked, in tuples, lists and dicts part by part."""
     if len(samples) == 0:
         raise ValueError("collate takes one sample or more, but got none")
-    if len(kinds := sorted({_parts(sample) for sample in samples})) > 1:
-        raise ValueError(f"the samples of a batch differ: there are samples of {' and '.join(kinds)}")
     first = samples[0]
+    if other := next(([sample] for sample in samples if not _is_like(first, sample)), None):
+        raise ValueError(f"collate: the first sample is {_described(first)}, but another is {_described(other[0])}")
     if isinstance(first, dict):
         return {name: collate([sample[name] for sample in samples]) for name in first}
     if isinstance(first, (tuple, list)):
@@ -77,10 +93,13 @@ class DataLoader:
     change neither batches nor their order; an exception in a worker is raised by the loop at that batch.
     """
 
-    def __init__(self, dataset: Dataset, batch_size: int = 1, shuffle: bool = False, *, drop_last: bool = False,
+    def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False, *, drop_last: bool = False,
                  workers: int = 0, seed: int | None = None, collate: Callable[[Sequence[Any]], Any] = collate,
                  device: Any = None) -> None:
-        batch_size, workers = operator.index(batch_size), operator.index(workers)
+        reads = any(hasattr(dataset, name) for name in ("__getitem__", "batch"))
+        if isinstance(dataset, type) or not reads or not hasattr(dataset, "__len__"):
+            raise TypeError("DataLoader: the argument 'dataset' must have __len__ and __getitem__, as a list of samples "
+                            f"has, but got {_core._describe(dataset)}")
         if batch_size < 1 or workers < 0:
             raise ValueError(f"DataLoader: batch_size is {batch_size} and workers {workers}; they are at least 1 and 0")
         self.dataset = dataset
@@ -88,7 +107,7 @@ class DataLoader:
         self.shuffle = shuffle
         self.drop_last = drop_last
         self.workers = workers
-        self.seed = Generator().seed if seed is None else seed
+        self.seed = (Generator() if seed is None else Generator(seed)).seed
         self.epoch = 0  # of the next loop; set it to resume
         self.collate = collate
         self.device = device
@@ -108,12 +127,12 @@ class DataLoader:
         samples = len(self.dataset)
         if not self.shuffle:
             return range(samples)
-        keys = rand(samples, dtype="float64", generator=Generator(self.seed + epoch))
+        keys = rand(samples, dtype="float64", generator=Generator((self.seed + epoch) % 2**64))
         order: list[int] = keys.argsort().tolist()
         return order
 
     def _batch(self, indices: Sequence[int]) -> Any:
-        if hasattr(self.dataset, "batch"):
+        if _has_batch(self.dataset):
             return self.dataset.batch(list(indices))
         return self.collate([self.dataset[i] for i in indices])
 

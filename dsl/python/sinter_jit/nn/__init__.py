@@ -8,23 +8,22 @@ that are modules are submodules.
 """
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import Any, SupportsIndex
+from typing import Any, Literal
 
 import sinter_jit as sn
 
-from . import Mesh, Operand, Tensor
-from ._modules import Module, ModuleList, Sequential
+from .. import Mesh, Operand, Tensor
+from .modules import Module, ModuleList, Sequential
 
 __all__ = ["Module", "Sequential", "ModuleList", "Linear", "Embedding", "LayerNorm", "RMSNorm", "GroupNorm",
            "Dropout", "Flatten", "Identity", "ReLU", "GELU", "SiLU", "Tanh", "Sigmoid", "Softmax", "LogSoftmax",
            "LeakyReLU", "ELU", "Softplus", "MSELoss", "L1Loss", "HuberLoss", "SmoothL1Loss", "BCELoss",
            "BCEWithLogitsLoss", "NLLLoss", "CrossEntropyLoss", "DataParallel"]
 
-for _kind in (Module, Sequential, ModuleList):
-    _kind.__module__ = __name__
+_Approximation = Literal["none", "tanh"]
+_Reduction = Literal["mean", "sum", "none"]
 
 
 def _uniform(shape: tuple[int, ...], bound: float, dtype: Any, device: Any) -> Tensor:
@@ -36,7 +35,6 @@ class Linear(Module):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, *, dtype: Any = None,
                  device: Any = None) -> None:
-        in_features = operator.index(in_features)
         bound = 1 / sqrt(in_features) if in_features > 0 else 0.0
         self.weight = _uniform((out_features, in_features), bound, dtype, device)
         self.bias = _uniform((out_features,), bound, dtype, device) if bias else None
@@ -67,7 +65,7 @@ class Embedding(Module):
 
 
 def _shape(extents: int | Sequence[int]) -> tuple[int, ...]:
-    return (operator.index(extents),) if isinstance(extents, SupportsIndex) else tuple(extents)
+    return (extents,) if isinstance(extents, int) else tuple(extents)
 
 
 class LayerNorm(Module):
@@ -108,9 +106,10 @@ class GroupNorm(Module):
 
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, *, dtype: Any = None,
                  device: Any = None) -> None:
-        self.num_groups, self.num_channels = operator.index(num_groups), operator.index(num_channels)
-        if self.num_groups < 1 or self.num_channels % self.num_groups:
-            raise ValueError(f"GroupNorm: {self.num_channels} channels cannot be divided into {self.num_groups} groups")
+        if num_groups < 1 or num_channels % num_groups:
+            raise ValueError(f"GroupNorm: {num_channels} channels cannot be divided into {num_groups} groups")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
         self.eps = eps
         self.weight = sn.ones(num_channels, dtype=dtype, device=device) if affine else None
         self.bias = sn.zeros(num_channels, dtype=dtype, device=device) if affine else None
@@ -159,27 +158,30 @@ class Identity(Module):
 
 
 class _Function(Module):
-    """A function as a layer, with the arguments that it was made with, which are attributes. Tensors are buffers."""
+    """A function as a layer, with the arguments that it was made with, which are attributes; weights are buffers."""
 
     function: Callable[..., Any]
-    _names: tuple[str, ...] = ()
 
     def __init__(self) -> None:
-        pass
+        self._keep()
 
     def _keep(self, **arguments: Any) -> None:
         self._names = tuple(arguments)
         for name, value in arguments.items():
-            if isinstance(value, Operand):
-                self.register_buffer(name, value.eval())
-            else:
-                setattr(self, name, value)
+            setattr(self, name, value)
+
+    def _keep_weights(self, **weights: Any) -> None:
+        """Tensors, arrays or None."""
+        self._buffers = frozenset(weights)
+        self._names += tuple(weights)
+        for name, value in weights.items():
+            setattr(self, name, None if value is None else sn.asarray(value))
 
     def _arguments(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._names}
 
-    def forward(self, *operands: Any) -> Any:
-        return type(self).function(*operands, **self._arguments())
+    def forward(self, *operands: Any, **named: Any) -> Any:
+        return type(self).function(*operands, **named, **self._arguments())
 
     def extra_repr(self) -> str:
         return ", ".join(f"{name}={value!r}" for name, value in self._arguments().items())
@@ -192,7 +194,7 @@ class ReLU(_Function):
 class GELU(_Function):
     function = staticmethod(sn.gelu)
 
-    def __init__(self, approximate: str = "none") -> None:
+    def __init__(self, approximate: _Approximation = "none") -> None:
         self._keep(approximate=approximate)
 
 
@@ -253,58 +255,62 @@ class _Loss(_Function):
 class MSELoss(_Loss):
     function = staticmethod(sn.mse_loss)
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: _Reduction = "mean") -> None:
         self._keep(reduction=reduction)
 
 
 class L1Loss(_Loss):
     function = staticmethod(sn.l1_loss)
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: _Reduction = "mean") -> None:
         self._keep(reduction=reduction)
 
 
 class HuberLoss(_Loss):
     function = staticmethod(sn.huber_loss)
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+    def __init__(self, reduction: _Reduction = "mean", delta: float = 1.0) -> None:
         self._keep(reduction=reduction, delta=delta)
 
 
 class SmoothL1Loss(_Loss):
     function = staticmethod(sn.smooth_l1_loss)
 
-    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
+    def __init__(self, reduction: _Reduction = "mean", beta: float = 1.0) -> None:
         self._keep(reduction=reduction, beta=beta)
 
 
 class BCELoss(_Loss):
     function = staticmethod(sn.binary_cross_entropy)
 
-    def __init__(self, weight: Operand | None = None, reduction: str = "mean") -> None:
-        self._keep(weight=weight, reduction=reduction)
+    def __init__(self, weight: Any = None, reduction: _Reduction = "mean") -> None:
+        self._keep(reduction=reduction)
+        self._keep_weights(weight=weight)
 
 
 class BCEWithLogitsLoss(_Loss):
     function = staticmethod(sn.binary_cross_entropy_with_logits)
 
-    def __init__(self, weight: Operand | None = None, reduction: str = "mean", pos_weight: Operand | None = None) -> None:
-        self._keep(weight=weight, reduction=reduction, pos_weight=pos_weight)
+    def __init__(self, weight: Any = None, reduction: _Reduction = "mean", pos_weight: Any = None) -> None:
+        self._keep(reduction=reduction)
+        self._keep_weights(weight=weight, pos_weight=pos_weight)
 
 
 class NLLLoss(_Loss):
     function = staticmethod(sn.nll_loss)
 
-    def __init__(self, weight: Operand | None = None, ignore_index: int = -100, reduction: str = "mean") -> None:
-        self._keep(weight=weight, ignore_index=ignore_index, reduction=reduction)
+    def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: _Reduction = "mean") -> None:
+        self._keep(ignore_index=ignore_index, reduction=reduction)
+        self._keep_weights(weight=weight)
 
 
 class CrossEntropyLoss(_Loss):
     function = staticmethod(sn.cross_entropy)
 
-    def __init__(self, weight: Operand | None = None, ignore_index: int = -100, reduction: str = "mean",
+    def __init__(self, weight: Any = None, ignore_index: int = -100, reduction: _Reduction = "mean",
                  label_smoothing: float = 0.0) -> None:
-        self._keep(weight=weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
+        self._keep(ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing)
+        self._keep_weights(weight=weight)
 
 
 class DataParallel(Module):

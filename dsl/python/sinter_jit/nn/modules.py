@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import sinter_jit as sn
 
-from . import Operand, Tensor
+from .. import Operand, Tensor
+from .. import _core  # type: ignore[attr-defined]
 
 M = TypeVar("M", bound="Module")
 
@@ -111,6 +112,9 @@ class Module:
         problems += [f"size mismatch for {name}: copying a tensor with shape {given[name].shape} from the state dict, "
                      f"the shape in the current module is {tensor.shape}."
                      for name, tensor in own.items() if name in given and given[name].shape != tensor.shape]
+        problems += [f"dtype mismatch for {name}: {given[name].dtype.name} in the state dict does not fit the current "
+                     f"module's {tensor.dtype.name}."
+                     for name, tensor in own.items() if name in given and not _fits(given[name], tensor)]
         if problems:
             raise sn.Error(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(problems))
         for name in own.keys() & given.keys():
@@ -131,13 +135,16 @@ class Module:
 
 def _entry(name: Any, value: Any) -> Tensor:
     """A tensor of a state dict."""
+    if not isinstance(name, str):
+        raise TypeError(f"load_state_dict: the names of a state are strs, but got {_core._describe(name)}")
     try:
-        if isinstance(name, str):
-            return sn.asarray(value)
-    except TypeError:
-        pass
-    raise TypeError(f"load_state_dict: the argument 'state' must be a dict of tensors by name, but it holds "
-                    f"an object of type {type(value).__qualname__} under the name {name!r}")
+        return sn.asarray(value)
+    except TypeError as error:
+        raise TypeError(f"load_state_dict: {name!r}: {error}") from error
+
+
+def _fits(given: Tensor, own: Tensor) -> bool:
+    return own.dtype.name.startswith("complex") or not given.dtype.name.startswith("complex")
 
 
 def _converted(tensor: Tensor, target: Any, dtype: Any, device: Any) -> Tensor:
@@ -157,10 +164,13 @@ class Sequential(Module):
             self._adopt(_numbered(modules))
 
     def _adopt(self, named: Iterable[tuple[Any, Any]]) -> None:
+        kind = type(self).__name__
         for name, module in named:
-            if not isinstance(module, Module) or not isinstance(name, str):
-                raise TypeError(f"{type(self).__name__} is made of modules by name, as nn.ReLU(), but got an object of "
-                                f"type {type(module).__qualname__} under the name {name!r}")
+            if not isinstance(name, str):
+                raise TypeError(f"{kind}: the names of modules are strs, but got {_core._describe(name)}")
+            if not isinstance(module, Module):
+                raise TypeError(f"{kind}: the module {name!r} must be one such as nn.ReLU(), but got "
+                                f"{_core._describe(module)}")
             setattr(self, name, module)
 
     def forward(self, x: Operand) -> Any:
@@ -174,11 +184,24 @@ class Sequential(Module):
     def __iter__(self) -> Iterator[Module]:
         return self.children()
 
-    def __getitem__(self, index: int) -> Module:
-        modules = list(self.children())
-        if not -len(modules) <= index < len(modules):
-            raise sn.IndexError(f"{type(self).__name__}: the index {index} is out of range for {len(modules)} modules")
-        return modules[index]
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        """A module, or for a slice some of them, by their names."""
+        named = list(self.named_children())
+        if isinstance(index, slice):
+            return self._of(named[index])
+        try:
+            return named[index][1]
+        except IndexError:
+            count = f"{len(named)} module{'s' * (len(named) != 1)}"
+            raise sn.IndexError(f"{type(self).__name__}: the index {index} is out of range for {count}") from None
+
+    def _of(self, named: list[tuple[str, Module]]) -> Sequential:
+        return Sequential(dict(named))
 
 
 def _numbered(modules: Iterable[Any]) -> Iterator[tuple[str, Any]]:
@@ -190,6 +213,9 @@ class ModuleList(Sequential):
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         self._adopt(_numbered(modules))
+
+    def _of(self, named: list[tuple[str, Module]]) -> ModuleList:
+        return ModuleList(module for _, module in named)
 
     def append(self, module: Module) -> ModuleList:
         setattr(self, str(len(self)), module)
