@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <runtime/different_devices.hpp>
+
 namespace sinter::inline v1::detail {
 
 namespace {
@@ -19,10 +21,8 @@ Shape without_axis(const Shape& shape, int axis) {
 
 void check_target(const char* what, const OperandInfo& scores, const OperandInfo& target, int axis, bool is_class) {
   if (scores.device != target.device)
-    throw DeviceError(
-        fmt::format("Expected all tensors to be on the same device, but found at least two devices, {0} and {1}!\n  in "
-                    "{2}, where{3}\n  Move one of them first, with .to(\"{0}\") or .to(\"{1}\")",
-                    to_string(scores.device), to_string(target.device), what, both(scores, target)));
+    runtime::throw_different_devices(scores.device, target.device,
+                                     fmt::format("in {}, where{}", what, both(scores, target)));
   if (is_class && !can_index(target.dtype))
     throw DTypeError(fmt::format("{}: a target of classes holds integers, not {}, where{}", what, name(target.dtype),
                                  both(scores, target)));

@@ -20,11 +20,11 @@ Adam::Adam(std::vector<AnyTensor> parameters, const AdamOptions& options, bool d
   checked("Adam", "weight_decay", options.weight_decay, 0);
 }
 
-Optimizer::Value Adam::update(Update& to, const Slot& slot, const Value& gradient) const {
+Optimizer::Value Adam::update(Update& to, const Slot& slot, const Value& parameter, const Value& gradient) const {
   const auto& [rate, beta1, beta2, eps, weight_decay] = options_;
   const auto t = static_cast<double>(steps());
   const AnyTensor &mean = slot.states[0], &square = slot.states[1];
-  Value p = slot.parameter, g = gradient;
+  Value p = parameter, g = gradient;
   if (weight_decay != 0) {
     if (decoupled_decay_)
       p = p * (1 - lr() * weight_decay);

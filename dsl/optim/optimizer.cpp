@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include <jit/plan/overlap.hpp>
 #include <sinter/sinter.hpp>
 #include "checks.hpp"
 #include "flat_parameters.hpp"
@@ -45,13 +46,20 @@ namespace {
 void check_parameters(const std::vector<AnyTensor>& parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const AnyTensor& p = parameters[i];
+    if (!p.defined()) throw Error(fmt::format("parameter {} is undefined, as the bias of a layer without one", i));
+    if (jit::overlaps_itself(p.impl()))
+      throw Error(fmt::format("parameter {}, {}, is an expanded view, whose elements share memory: give a copy of it",
+                              i, runtime::describe(p.impl())));
     if (category(p.dtype()) != Category::Float)
       throw DTypeError(fmt::format("parameter {} is {}: only floats can be optimized", i, runtime::describe(p.impl())));
     const auto is_same = [&](const AnyTensor& other) {  // a tensor on a mesh has no address
       return p.impl().data ? other.impl().data == p.impl().data : other.impl().buffer == p.impl().buffer;
     };
-    if (p.numel() > 0 && std::any_of(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(i), is_same))
-      throw Error(fmt::format("parameter {}, {}, is given twice", i, runtime::describe(p.impl())));
+    const auto earlier = std::find_if(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(i), is_same);
+    if (p.numel() > 0 && earlier != parameters.begin() + static_cast<std::ptrdiff_t>(i))
+      throw Error(fmt::format("parameter {}, {}, shares its memory with parameter {}, {}: give one of them", i,
+                              runtime::describe(p.impl()), earlier - parameters.begin(),
+                              runtime::describe(earlier->impl())));
   }
 }
 
@@ -159,6 +167,10 @@ void Optimizer::set_loss_scale(const LossScale& scale) {
   checked("loss scale", "growth", scale.growth, 1);
   checked("loss scale", "backoff", scale.backoff, least, 1);
   checked("loss scale", "interval", static_cast<double>(scale.interval), 1);
+  if (std::ranges::find(has_gradient_, true) != has_gradient_.end())
+    throw Error(
+        "set_loss_scale: there are gradients of losses with another scale: call it before backward, or after "
+        "step or zero_grad");
   scale_ = scale;
   scales_loss_ = true;
   finite_steps_ = 0;
@@ -264,6 +276,13 @@ void Optimizer::apply(const std::vector<Slot>& slots) {
     if (updates_all_of(group)) group.members.touch_members();
 }
 
+/// The master weights, but for elements of the parameter that were written to since they were rounded from them.
+Value Optimizer::current(const Slot& slot) {
+  if (!slot.rounded.defined()) return slot.parameter;
+  const Value master = slot.parameter, own = slot.rounded;
+  return where(cast_to(master, slot.rounded.dtype()) == own, master, cast_to(own, DType::Float32));
+}
+
 void Optimizer::evaluate_updates(const std::vector<Slot>& slots) const {
   std::vector<Value> gradients;
   for (const Slot& slot : slots) {
@@ -276,7 +295,7 @@ void Optimizer::evaluate_updates(const std::vector<Slot>& slots) const {
   }
   Update to;
   for (std::size_t k = 0; k < slots.size(); ++k) {
-    const Value value = update(to, slots[k], gradients[k]);
+    const Value value = update(to, slots[k], current(slots[k]), gradients[k]);
     to.set(slots[k].parameter, value);
     if (slots[k].rounded.defined()) to.set(slots[k].rounded, cast_to(value, slots[k].rounded.dtype()));
   }
@@ -310,9 +329,9 @@ StateDict Optimizer::state_dict() const {
 
 void Optimizer::load_state_dict(const StateDict& state) {
   std::string problems;
-  std::size_t known = 0;
+  std::vector<std::string> known;
   const auto check = [&](const std::string& name, const Shape& shape) {
-    ++known;
+    known.push_back(name);
     if (!state.contains(name))
       problems += fmt::format("\n  {} is missing", name);
     else if (state.at(name).shape() != shape)
@@ -321,11 +340,14 @@ void Optimizer::load_state_dict(const StateDict& state) {
   check("steps", Shape());
   if (scales_loss_) check("loss_scale", Shape()), check("finite_steps", Shape());
   for_each_state([&](const std::string& name, const AnyTensor& tensor) { check(name, tensor.shape()); });
-  if (problems.empty() && state.size() > known)
-    problems =
-        "\n  it has extra tensors: it was saved by another optimizer, or with other options (master weights, loss "
-        "scale)";
-  if (!problems.empty()) throw Error("load_state_dict: the state does not fit the optimizer" + problems);
+  for (const StateDict::Entry& entry : state)
+    if (std::ranges::find(known, entry.name) == known.end()) problems += fmt::format("\n  {} is extra", entry.name);
+  if (!problems.empty())
+    throw Error(
+        "load_state_dict: the state does not fit the optimizer: it is one's of another kind, of other parameters, or "
+        "with "
+        "other options (master weights, loss scale)" +
+        problems);
   const auto number = [&]<class T>(const char* name, T& to) {
     to = Tensor<T>(state.at(name).to(cpu).template to<T>()).item();
   };

@@ -16,10 +16,10 @@ RMSprop::RMSprop(std::vector<AnyTensor> parameters, const RMSpropOptions& option
   checked("RMSprop", "momentum", options.momentum, 0);
 }
 
-Optimizer::Value RMSprop::update(Update& to, const Slot& slot, const Value& gradient) const {
-  const AnyTensor &p = slot.parameter, &square = slot.states[0];
+Optimizer::Value RMSprop::update(Update& to, const Slot& slot, const Value& parameter, const Value& gradient) const {
+  const AnyTensor& square = slot.states[0];
   Value g = gradient;
-  if (options_.weight_decay != 0) g = g + options_.weight_decay * p;
+  if (options_.weight_decay != 0) g = g + options_.weight_decay * parameter;
   const Value v = options_.alpha * square + (1 - options_.alpha) * g * g;
   to.set(square, v);
   Value direction = g / (sqrt(v) + options_.eps);
@@ -28,7 +28,7 @@ Optimizer::Value RMSprop::update(Update& to, const Slot& slot, const Value& grad
     direction = options_.momentum * momentum + direction;
     to.set(momentum, direction);
   }
-  return p - lr() * direction;
+  return parameter - lr() * direction;
 }
 
 }  // namespace sinter::inline v1::optim

@@ -16,10 +16,9 @@ SGD::SGD(std::vector<AnyTensor> parameters, const SGDOptions& options)
     throw Error("SGD: Nesterov's momentum needs a momentum and no dampening");
 }
 
-Optimizer::Value SGD::update(Update& to, const Slot& slot, const Value& gradient) const {
-  const AnyTensor& p = slot.parameter;
+Optimizer::Value SGD::update(Update& to, const Slot& slot, const Value& parameter, const Value& gradient) const {
   Value g = gradient;
-  if (options_.weight_decay != 0) g = g + options_.weight_decay * p;
+  if (options_.weight_decay != 0) g = g + options_.weight_decay * parameter;
   if (options_.momentum != 0) {
     const AnyTensor& momentum = slot.states[0];
     // The state starts at 0, and the first gradient is taken whole.
@@ -28,7 +27,7 @@ Optimizer::Value SGD::update(Update& to, const Slot& slot, const Value& gradient
     to.set(momentum, b);
     g = options_.nesterov ? Value(g + options_.momentum * b) : b;
   }
-  return p - lr() * g;
+  return parameter - lr() * g;
 }
 
 }  // namespace sinter::inline v1::optim

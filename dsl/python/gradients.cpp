@@ -23,17 +23,21 @@ LazyRef node_from(std::string_view function, std::string_view argument, const nb
   return detail::node_of(value);
 }
 
-/// The gradients of a value with respect to tensors: an expression, or a tuple of them.
-nb::object gradients(const char* function, const Operand& value, const nb::args& tensors, const nb::object& seed,
+/// The gradients of a value with respect to tensors: an expression, or a tuple of them, also for a list.
+nb::object gradients(const char* function, const Operand& value, const nb::args& given, const nb::object& seed,
                      Flag allow_unused) {
-  if (tensors.empty())
+  const nb::object first = given.size() == 1 ? nb::object(given[0]) : nb::none();
+  const bool is_given_list = is_list(first);
+  const nb::tuple tensors = is_given_list ? nb::tuple(first) : nb::borrow<nb::tuple>(given);
+  if (tensors.size() == 0)
     throw_type_error(fmt::format("{0} takes the tensors to differentiate with respect to: {0}(loss, x)", function));
   std::vector<TensorRef> held;
   std::vector<TensorImpl*> wrt;
   for (const nb::handle x : tensors) {
     if (!nb::isinstance<TensorObject>(x))
-      throw_type_error(fmt::format("{}: the argument 'tensors' must be tensors, but got {}{}", function, describe(x),
-                                   nb::isinstance<Operand>(x) ? ": evaluate it first" : ""));
+      throw_type_error(
+          fmt::format("{}: the argument 'tensors' must be tensors, but got {}{}", function, describe(x),
+                      nb::isinstance<Operand>(x) ? ": evaluate it first, and compute the value from the tensor" : ""));
     held.push_back(nb::cast<const TensorObject&>(x).tensor);
     wrt.push_back(held.back().get());
   }
@@ -45,7 +49,7 @@ nb::object gradients(const char* function, const Operand& value, const nb::args&
   });
   nb::list results;
   for (std::size_t i = 0; i < found.size(); ++i) results.append(nb::cast(expression_of(found[i], wrt[i]->shape)));
-  if (results.size() == 1) return results[0];
+  if (results.size() == 1 && !is_given_list) return results[0];
   return nb::tuple(results);
 }
 
@@ -153,17 +157,16 @@ void add_gradients(nb::module_& m) {
         nb::arg("allow_unused") = false,
         "The gradients of a value of one element with respect to tensors: an Expression for each, of its shape and "
         "dtype. A seed is the gradient of a value of several elements. Without allow_unused, a tensor that the value "
-        "does not depend on "
-        "is an error.");
+        "does not depend on is an error. Tensors may be given as a list, such as net.parameters().");
   m.def("value_and_grad", value_and_grad, nb::arg("value"), nb::arg("tensors"), nb::kw_only(),
         nb::arg("allow_unused") = false,
         "The value and its gradients, for evaluating them together: evaluate(*value_and_grad(loss, x, w)).");
   m.def("jvp", jvp, nb::arg("value"), nb::arg("x"), nb::arg("tangent"),
         "The derivative of a value at the tensor x along a tangent that broadcasts to x's shape: an Expression of the "
-        "value's shape. For floats.");
+        "value's shape, 0 if it does not depend on x. For floats.");
   m.def("jacobian", jacobian, nb::arg("value"), nb::arg("x"),
         "The derivative of each element of a value with respect to each of a tensor's: a Tensor of the value's shape "
-        "and then x's. The Hessian is jacobian(grad(loss, x), x).");
+        "and then x's, 0 if it does not depend on x. The Hessian is jacobian(grad(loss, x), x).");
   m.def("checkpoint", checkpoint, nb::arg("value"),
         "The value, evaluated now. A gradient through it computes again what it was computed from instead of keeping "
         "that in memory.");

@@ -4,6 +4,7 @@
 #include <complex>
 
 #include <runtime/bools.hpp>
+#include <sinter/dsl/history.hpp>
 #include <sinter/dsl/print.hpp>
 #include <sinter/dsl/tensor.hpp>
 #include <sinter/runtime/mesh.hpp>
@@ -77,18 +78,18 @@ nb::object moved(const char* function, const nb::object& self, const nb::object&
   }
   const auto& x = nb::cast<const Operand&>(self);
   const DType into = dtype.is_none() ? x.dtype() : dtype_from(function, dtype, dtype_name);
-  const bool is_expression = !nb::isinstance<TensorObject>(self);
-  if (is_expression && device.is_none()) {  // remains an expression
-    TextValue v = x.value();
-    v.node = jit::lazy_cast(v.node, into);
-    if (v.kind == TextValue::Kind::Number) return self;
-    return nb::cast(object_of(v));
-  }
   const Device on = device.is_none() ? x.device() : device_from(function, device);
-  const TensorRef t = evaluated(x);
-  check_loses_nothing(function, *t, into);
-  if (!is_expression && into == t->dtype && on == t->device) return self;
-  return nb::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
+  if (const auto* tensor = dynamic_cast<const TensorObject*>(&x)) {
+    const TensorRef& t = tensor->tensor;
+    check_loses_nothing(function, *t, into);
+    if (into == t->dtype && on == t->device) return self;
+    return nb::cast(object_of(without_gil([&] { return jit::to(*t, into, on); })));
+  }
+  TextValue v = x.value();
+  if (v.kind == TextValue::Kind::Number) return self;
+  v.node = jit::lazy_cast(v.node, into);
+  if (on != x.device()) v.node = without_gil([&] { return detail::move_to(on, v.node); });
+  return nb::cast(object_of(v));
 }
 
 /// The elements in the widest dtype of their category, on the CPU; uint64 stays, because int64 does not have its
@@ -175,7 +176,9 @@ void add_tensors(nb::module_& m) {
             return moved("to", self, target, dtype, device);
           },
           nb::arg("target") = nb::none(), nb::kw_only(), nb::arg("dtype") = nb::none(), nb::arg("device") = nb::none(),
-          "Of another dtype, on another device, or both. A cast of an expression stays an expression.")
+          "Of another dtype, on another device, or both: of an expression an expression, which is evaluated to be "
+          "moved. "
+          "A tensor itself if nothing changes; else a new one, a constant to grad: (+x).to(...) is not.")
       .def(
           "to_device",
           [](const nb::object& self, const nb::object& device, const nb::object& stream) {

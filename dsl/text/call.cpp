@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <unordered_map>
 
 #include <sinter/runtime/float_environment.hpp>
@@ -31,6 +33,16 @@ TextValue applied_with_defaults(const TextOperation& operation, const Arguments&
   return applied(overload_of(operation.op, count), operands);
 }
 
+/// Clamped at one bound. Floats also to infinity, because the gradient at the bound is clamp's.
+TextValue clamped_at(const TextValue& x, const TextValue& bound, bool is_min) {
+  const auto is_float = [](const TextValue& v) {
+    return (v.kind == TextValue::Kind::Number ? v.number.category : category(v.node->dtype())) == Category::Float;
+  };
+  if (!is_float(x) && !is_float(bound)) return applied(is_min ? Op::maximum : Op::minimum, std::array{x, bound});
+  const TextValue none = TextValue::of(TextNumber::of(is_min ? HUGE_VAL : -HUGE_VAL));
+  return applied(Op::clamp, std::array{x, is_min ? bound : none, is_min ? none : bound});
+}
+
 TextValue operation_call(const TextCall& call, const TextOperation& operation, std::span<const TextValue> values,
                          std::span<const std::string_view> keywords) {
   if (operation.op == Op::where && call.is_method) {  // x.where(condition, other): the value comes first
@@ -42,10 +54,8 @@ TextValue operation_call(const TextCall& call, const TextOperation& operation, s
   const Arguments a = arguments(call, operation.name, operation.parameters, values, keywords);
   if (operation.op == Op::clamp && !a[1] && !a[2])
     throw_at(call.text, call.place, fmt::format("{} takes 'min', 'max' or both, but neither is given", call.name));
-  if (operation.op == Op::clamp && bool(a[1]) != bool(a[2])) {
-    const TextValue both[] = {a.operand(0), a.operand(a[1] ? 1 : 2)};
-    return applied(a[1] ? Op::maximum : Op::minimum, both);
-  }
+  if (operation.op == Op::clamp && bool(a[1]) != bool(a[2]))
+    return clamped_at(a.operand(0), a.operand(a[1] ? 1 : 2), a[1]);
   return applied_with_defaults(operation, a);
 }
 

@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
 #include "../evaluate/lazy_graph.hpp"
-#include "../infer/check_shapes.hpp"
-#include "../infer/shapes.hpp"
 #include "differentiator.hpp"
+#include "value_shape.hpp"
 #include "view_gradient.hpp"
 #include "zeros.hpp"
 
@@ -33,12 +33,18 @@ LazyRef sum(const LazyRef& a, const LazyRef& b) {
   return lazy(Op::add, terms);
 }
 
+/// A gradient in its input's dtype: of a complex one for a real input, the real part.
+LazyRef in_dtype_of(const LazyRef& input, const LazyRef& gradient) {
+  const bool drops = is_complex(gradient->dtype()) && !is_complex(input->dtype());
+  return lazy_cast(drops ? lazy(Op::real, {&gradient, 1}) : gradient, input->dtype());
+}
+
 [[noreturn]] void throw_cut() {
-  throw Error(
-      fmt::format("grad: the value's history is not complete: past {} operations, or {} nested views of results, "
-                  "the oldest part of a lazy expression is evaluated and forgotten\n  Take gradients of shorter "
-                  "parts, and combine them with vjp",
-                  max_lazy_nodes, max_history));
+  throw Error(fmt::format(
+      "grad: the value's history is not complete: past {} operations, {} nested views of results, or {} "
+      "of results whose memory the program looked at, the oldest part of a lazy expression is evaluated and "
+      "forgotten\n  Take gradients of shorter parts, and combine them with vjp",
+      max_lazy_nodes, max_history, runtime::format_bytes(max_history_bytes)));
 }
 
 /// What the leaves of a segment contribute to gradients.
@@ -172,7 +178,7 @@ class Gradients {
     for (std::size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i]) continue;
       LazyRef& total = segments_.at(origin.inputs[i].get())->gradient;
-      total = sum(total, lazy_cast(gradients[i], origin.inputs[i]->dtype()));
+      total = sum(total, in_dtype_of(origin.inputs[i], gradients[i]));
     }
   }
 
@@ -196,10 +202,18 @@ void check_tensor(const TensorImpl& wrt) {
       runtime::describe(wrt)));
 }
 
+void check_seed(const LazyRef& value, const LazyRef& seed) {
+  const Shape own = shape_of(value), given = shape_of(seed);
+  if (broadcasts_to(given, own)) return;
+  throw ShapeError(fmt::format(
+      "grad: the value is {} {}, but the seed, the gradient of each of its elements, is {} {}: it must have, "
+      "or broadcast to, the value's shape",
+      name(value->dtype()), to_string(own), name(seed->dtype()), to_string(given)));
+}
+
 /// The gradient of a value with respect to itself.
 LazyRef one(const LazyRef& value) {
-  const Recorded recorded = Recorded::unevaluated({&value, 1});
-  const Shape shape = output_shape(recorded.graph, recorded.graph.outputs()[0], recorded.leaves);
+  const Shape shape = shape_of(value);
   const DType dtype = value->dtype();
   if (category(dtype) == Category::Float && shape.numel() == 1)
     return lazy_cast(lazy(Scalar(1.0), Category::Float), dtype);
@@ -215,6 +229,7 @@ std::vector<LazyRef> gradients(const LazyRef& value, std::span<TensorImpl* const
                                UnusedInput unused) {
   if (!value) throw Error("grad: the value is a lazy expression that was moved from");
   for (const TensorImpl* t : wrt) check_tensor(*t);
+  if (seed) check_seed(value, seed);
   Gradients gradients(wrt);
   std::vector<LazyRef> found = gradients.of(value, seed ? seed : one(value));
   for (std::size_t i = 0; i < wrt.size(); ++i) {

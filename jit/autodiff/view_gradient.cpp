@@ -133,9 +133,9 @@ class PlacedZeros {
   TensorRef at(const TensorImpl& view) const {
     return runtime::view(*elements_, view.shape, view.strides, memory_.offset(view));
   }
-  /// The elements from the first one of a view on.
-  TensorRef from(const TensorImpl& view) const {
-    const std::int64_t first = memory_.offset(view);
+  /// The elements from one of a view on, at this offset from the view's first.
+  TensorRef from(const TensorImpl& view, std::int64_t offset) const {
+    const std::int64_t first = memory_.offset(view) + offset;
     return runtime::view(*elements_, Shape(elements_->numel - first), Shape(1), first);
   }
 
@@ -180,13 +180,27 @@ class ViewPlacement final : public Placement {
   TensorRef view_;
 };
 
+/// The offset of a view's element with the lowest address, from its first: 0 unless the view is flipped.
+std::int64_t lowest_offset(const TensorImpl& view) {
+  std::int64_t lowest = 0;
+  for (int i = 0; i < view.ndim(); ++i) lowest += std::min<std::int64_t>(0, (view.shape[i] - 1) * view.strides[i]);
+  return lowest;
+}
+TensorRef counted_from(std::int64_t lowest, const TensorRef& offsets) {
+  if (lowest == 0) return offsets;
+  const LazyRef terms[] = {lazy(*offsets), lazy(Scalar(-lowest), Category::Int)};
+  return evaluate_one(lazy(Op::add, terms));
+}
+
 /// values[2 k] are offsets in an array, values[2 k + 1] the gradients of the elements that are read from there.
 class GatherPlacement final : public Placement {
  public:
   explicit GatherPlacement(TensorRef array) : array_(std::move(array)) {}
 
   void add(const PlacedZeros& zeros, std::span<const TensorRef> values) const override {
-    for (std::size_t i = 0; i < values.size(); i += 2) scatter_add(*zeros.from(*array_), *values[i], *values[i + 1]);
+    const std::int64_t lowest = lowest_offset(*array_);
+    for (std::size_t i = 0; i < values.size(); i += 2)
+      scatter_add(*zeros.from(*array_, lowest), *counted_from(lowest, values[i]), *values[i + 1]);
   }
   std::vector<LazyRef> read(const TensorImpl& wrt, const LazyRef& gradient,
                             std::span<const LazyRef> values) const override {

@@ -31,6 +31,7 @@ class SizeBound {
     tree_ += operand.size;
     oldest_ = std::min(oldest_, operand.oldest);
     history_ = std::max(history_, operand.history);
+    history_bytes_ = std::max(history_bytes_, operand.history_bytes);
   }
   /// Sets the bound of a new operation on these operands.
   void put(LazyContent& c) const noexcept {
@@ -38,6 +39,7 @@ class SizeBound {
     const std::uint64_t now = created.fetch_add(1, std::memory_order_relaxed);
     c.oldest = std::min(oldest_, now);
     c.history = history_;
+    c.history_bytes = history_bytes_;
     c.size = static_cast<std::uint32_t>(std::min({tree_ + 1, now - c.oldest + 1, std::uint64_t{most}}));
   }
 
@@ -45,6 +47,7 @@ class SizeBound {
   static constexpr auto most = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t tree_ = 0;
   std::uint32_t history_ = 0;
+  std::uint64_t history_bytes_ = 0;
   std::uint64_t oldest_ = LazyContent::none;
 };
 
@@ -70,7 +73,7 @@ std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::
     LazyContent c;
     c.op = n.op;
     c.dtype = n.dtype;
-    c.bits = n.op == Op::constant || n.op == Op::complex || changes_shape(n.op) ? n.attribute : 0;
+    c.bits = n.op == Op::constant || n.op == Op::cast || n.op == Op::complex || changes_shape(n.op) ? n.attribute : 0;
     SizeBound bound;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
@@ -88,8 +91,18 @@ LazyRef import(const Graph& graph, std::string_view what, std::span<const LazyRe
   return import_all(graph, what, leaves, scalars)[0];
 }
 
+/// Whether the leaves in place of operations remember these, so that gradients flow through them.
+enum class History { Forget, Keep };
+
+/// A node for what another one computes until now.
+LazyRef twin(const LazyRef& node) {
+  LazyContent content = *LazyAccess::snapshot(node);
+  update_history(content);
+  return LazyAccess::make(std::move(content), true, node->device());
+}
+
 /// Evaluates the operands, so that each of them is a leaf.
-void make_leaves(std::span<const LazyRef> operands) {
+void make_leaves(std::span<const LazyRef> operands, History history) {
   std::vector<LazyRef> large;
   for (const LazyRef& o : operands)
     if (LazyAccess::snapshot(o)->size > 0 && std::ranges::find(large, o) == large.end()) large.push_back(o);
@@ -98,8 +111,12 @@ void make_leaves(std::span<const LazyRef> operands) {
   for (std::size_t i = 0; i < large.size(); ++i) {
     LazyContent leaf;
     leaf.dtype = large[i]->dtype();
-    leaf.leaf = TensorSnapshot::of(std::move(results[i]));
     leaf.is_cut = true;
+    if (history == History::Keep) {
+      set_origin(leaf, std::make_shared<const Origin>(Origin{{twin(large[i])}, {}, results[i]}));
+      if (leaf.origin) leaf.history_bytes += static_cast<std::uint64_t>(results[i]->numel) * size_of(leaf.dtype);
+    }
+    leaf.leaf = TensorSnapshot::of(std::move(results[i]));
     LazyAccess::state(*large[i]).replace(shared(std::move(leaf)));
   }
 }
@@ -112,7 +129,7 @@ void bound_size(const LazyRef& made, std::span<const LazyRef> operands) {
   constexpr std::uint32_t worth_evaluating = max_lazy_nodes / 16;
   content.size = count_operations(operands, worth_evaluating) + 1;
   if (content.size <= worth_evaluating) return;
-  make_leaves(operands);
+  make_leaves(operands, History::Forget);
   SizeBound().put(content);
 }
 
@@ -361,7 +378,7 @@ Recorded record_for_copy(const LazyRef& value) {
   const std::span one(&value, 1);
   if (LazyAccess::snapshot(value)->size > max_copied_nodes &&
       count_operations(one, max_copied_nodes) > max_copied_nodes)
-    make_leaves(one);
+    make_leaves(one, History::Forget);
   return Recorded::with_origins(one);
 }
 
@@ -374,7 +391,7 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
   std::vector<LazyRef> changed;
   Recorded recorded = record(values, changed);
   if (!changed.empty()) {  // their operands would be recomputed at each step of a loop, so they become leaves
-    make_leaves(changed);
+    make_leaves(changed, History::Keep);
     recorded = Recorded(values);
   }
   evaluate_recorded(recorded, outputs, mode);

@@ -107,7 +107,8 @@ class Flattener {
     std::size_t arity = 0;
     for (; arity < operands.size() && c.operands[arity]; ++arity)
       operands[arity] = *known_.find(c.operands[arity].get());
-    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity), changes_shape(c.op) ? c.bits : 0);
+    return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity),
+                           c.op == Op::cast || changes_shape(c.op) ? c.bits : 0);
   }
 
   Operand add_leaf(const LazyContent& c) {
@@ -169,22 +170,45 @@ const LazyNode* operand_with_device(std::string_view what, std::span<const LazyR
   return placed;
 }
 
-std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough) {
-  std::vector<LazyRef> pending(operands.begin(), operands.end());
+namespace {
+
+/// Calls f with the content of each of the nodes and of all that they depend on, once, until it returns false.
+template <class F>
+void for_each_below(std::vector<LazyRef> pending, F f) {
   std::unordered_set<const LazyNode*> seen;
   std::vector<LazyRef> held;  // keeps nodes alive, so that no address in `seen` is reused
-  std::uint32_t count = 0;
-  while (!pending.empty() && count <= enough) {
+  while (!pending.empty()) {
     LazyRef node = std::move(pending.back());
     pending.pop_back();
     if (!seen.insert(node.get()).second) continue;
     const ContentRef c = LazyAccess::snapshot(node);
-    count += c->size > 0;
+    if (!f(*c)) return;
     for (const LazyRef& o : c->operands)
       if (o) pending.push_back(o);
     held.push_back(std::move(node));
   }
+}
+
+}  // namespace
+
+std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough) {
+  std::uint32_t count = 0;
+  for_each_below({operands.begin(), operands.end()}, [&](const LazyContent& c) {
+    count += c.size > 0;
+    return count <= enough;
+  });
   return count;
+}
+
+void update_history(LazyContent& content) {
+  std::vector<LazyRef> operands;
+  for (const LazyRef& o : content.operands)
+    if (o) operands.push_back(o);
+  for_each_below(std::move(operands), [&](const LazyContent& c) {
+    content.history = std::max(content.history, c.history);
+    content.history_bytes = std::max(content.history_bytes, c.history_bytes);
+    return true;
+  });
 }
 
 namespace {

@@ -15,6 +15,10 @@ const LazyNode* operand_with_device(std::string_view what, std::span<const LazyR
 /// The number of operations that the operands depend on, each counted once; stops counting past `enough`.
 std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough);
 
+/// Sets an operation's history to that of what it depends on now, some of which may have become leaves since it was
+/// made.
+void update_history(LazyContent& content);
+
 /// The values together. `changed` receives those nodes among their ancestors whose cached results the user has
 /// modified.
 Recorded record(std::span<const LazyRef> values, std::vector<LazyRef>& changed);

@@ -52,6 +52,7 @@ struct LazyContent {
   std::shared_ptr<const std::string> name;  // of a leaf, if it has one
   std::shared_ptr<const Origin> origin;     // the same
   std::uint32_t history = 0;                // the longest chain of origins that it depends on
+  std::uint64_t history_bytes = 0;          // of values that only such a chain holds: see max_history_bytes
   bool is_cut = false;                      // of a leaf: a computed value whose origin was dropped
   std::array<LazyRef, max_arity> operands;
 };
@@ -169,15 +170,18 @@ struct LazyAccess {
   }
 };
 
-/// Lets gradients flow through a leaf, unless that would make a chain of more than max_history origins: the origin is
-/// dropped then.
+/// Lets gradients flow through a leaf, unless that would make a chain of more than max_history origins, or one that
+/// holds more than max_history_bytes: the origin is dropped then.
 inline void set_origin(LazyContent& leaf, std::shared_ptr<const Origin> origin) {
   leaf.history = 1;
-  for (const LazyRef& input : origin->inputs)
-    leaf.history = std::max(leaf.history, LazyAccess::snapshot(input)->history + 1);
-  leaf.is_cut = leaf.history > max_history;
+  for (const LazyRef& input : origin->inputs) {
+    const ContentRef content = LazyAccess::snapshot(input);
+    leaf.history = std::max(leaf.history, content->history + 1);
+    leaf.history_bytes = std::max(leaf.history_bytes, content->history_bytes);
+  }
+  leaf.is_cut = leaf.history > max_history || leaf.history_bytes > max_history_bytes;
   if (leaf.is_cut)
-    leaf.history = 0;
+    leaf.history = 0, leaf.history_bytes = 0;
   else
     leaf.origin = std::move(origin);
 }

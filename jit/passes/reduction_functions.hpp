@@ -14,11 +14,8 @@ class Reducer {
   Term prod(Term a) const { return reduce(Op::prod, a); }
   Term amax(Term a) const { return reduce(Op::amax, a); }
   Term all(Term bools) const { return reduce(Op::all, bools); }
-  /// In the operand's dtype.
-  Term count(Term a) const {
-    const Term n = reduce(Op::count, a);
-    return {a.graph, a.graph->cast(n.operand, a.dtype())};
-  }
+  /// In the operand's dtype, but not rounded to 16 bits, which do not hold large counts.
+  Term count(Term a) const { return in_dtype_of(a, reduce(Op::count, a)); }
   /// A reduction's result with its axes kept as extents of 1, so that it broadcasts against the elements.
   Term keep_dims(Term result) const {
     const Node n = (*result.graph)[result.operand];
@@ -40,9 +37,10 @@ class Reducer {
     const OpTypes t = op_types(op, {&type, 1});
     return {a.graph, a.graph->node(op, t.result, {&a.operand, 1}, along_.bits())};
   }
-  Term count_with_dims(Term a) const {
-    const Operand n = keep_dims(reduce(Op::count, a)).operand;
-    return {a.graph, a.graph->cast(n, a.dtype())};
+  Term count_with_dims(Term a) const { return in_dtype_of(a, keep_dims(reduce(Op::count, a))); }
+  static Term in_dtype_of(Term a, Term n) {
+    if (!is_stored_only(a.dtype())) return {a.graph, a.graph->cast(n.operand, a.dtype())};
+    return {a.graph, a.graph->node(Op::cast, a.dtype(), {&n.operand, 1}, weak_result)};
   }
 
   ReduceAxes along_;

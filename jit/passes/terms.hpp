@@ -18,10 +18,12 @@ struct Term {
   Operand operand;
 
   DType dtype() const noexcept { return (*graph)[operand].dtype; }
-  /// A constant of this dtype.
+  /// A constant of this dtype; in 16 bits it takes the precision that it is used in, like a C++ number.
   Term number(double value) const {
-    return {graph,
-            graph->constant(dtype(), convert_bits(std::bit_cast<std::uint64_t>(value), DType::Float64, dtype()))};
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    if (is_stored_only(dtype()) && category(dtype()) == Category::Float)
+      return {graph, graph->cast(graph->constant(DType::Float64, bits), dtype())};
+    return {graph, graph->constant(dtype(), convert_bits(bits, DType::Float64, dtype()))};
   }
 };
 

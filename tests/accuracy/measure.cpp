@@ -262,13 +262,18 @@ namespace {
 /// Of real numbers they choose, or make complex ones of them.
 bool is_of_complex_numbers(Op op) { return op >= Op::real && op <= Op::sgn; }
 
+/// Parts of losses and norms, which no program calls.
+bool is_part(Op op) {
+  return op == Op::cross_entropy_term || op == Op::norm_term || op == Op::norm_root || op == Op::norm_sqrt;
+}
+
 }  // namespace
 
 std::vector<Op> measured_ops(DType dtype) {
   std::vector<Op> ops;
   for (int i = static_cast<int>(first_table_op); i < op_count; ++i) {
     const Op op = static_cast<Op>(i);
-    if (is_of_complex_numbers(op)) continue;
+    if (is_of_complex_numbers(op) || is_part(op)) continue;
     const DTypeRule rule = info(op).rule;
     std::vector<OperandType> types(given_operands(op), OperandType{dtype});
     types.resize(info(op).arity, OperandType{DType::Float32, true});

@@ -57,6 +57,11 @@ double cancelled(Op op, const std::vector<Bits>& operands) {
   switch (op) {
     case Op::addcmul: return std::max(x(0), x(1) * x(2) * x(3));
     case Op::addcdiv: return std::max(x(0), x(1) / x(2) * x(3));
+    case Op::cross_entropy_term: {
+      const double a = as<T>(operands[0]), b = as<T>(operands[1]);
+      const auto size = [](double logarithm) { return std::min(std::fabs(logarithm), 100.); };
+      return std::max(std::fabs(b - 1) * size(std::log1p(-a)), std::fabs(b) * size(std::log(a)));
+    }
     case Op::logaddexp:
     case Op::logaddexp2: return std::max(x(0), x(1));
     case Op::logit:

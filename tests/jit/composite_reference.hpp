@@ -146,6 +146,14 @@ T composite_real(Op op, const std::array<T, 5>& v) {
     case Op::threshold: return a <= b ? c : a;
     case Op::hardshrink: return std::abs(a) <= b ? T(0) : a;
     case Op::frac: return a - std::trunc(a);
+    case Op::norm_sqrt: return std::sqrt(a);
+    case Op::norm_term: return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+    case Op::norm_root: return static_cast<T>(std::pow(static_cast<double>(a), static_cast<double>(1 / b)));
+    case Op::cross_entropy_term: {
+      const auto limited_below = [](Exact x) { return x < -100 ? T(-100) : static_cast<T>(x); };
+      const T of_a = limited_below(std::log(static_cast<Exact>(a)));
+      return (b - 1) * limited_below(std::log1p(-static_cast<Exact>(a))) - b * of_a;
+    }
     case Op::nextafter: return std::nextafter(a, b);
     case Op::nan_to_num: return replaced(most, -most);
     case Op::nan_to_num_posinf: return replaced(c, -most);

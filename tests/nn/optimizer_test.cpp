@@ -124,7 +124,12 @@ std::string message_of(F f) {
 TEST(Optimizers, RefuseWhatTheyCannotMove) {
   const auto p = sn::tensor({1.f});
   EXPECT_THAT(message_of([] { optim::SGD sgd({sn::tensor({1, 2})}); }), HasSubstr("only floats can be optimized"));
-  EXPECT_THAT(message_of([&] { optim::SGD sgd({p, p}); }), HasSubstr("is given twice"));
+  EXPECT_THAT(message_of([&] { optim::SGD sgd({p, p}); }),
+              HasSubstr("parameter 1, float32 (1,) on cpu, shares its memory with parameter 0"));
+  EXPECT_THAT(message_of([&] { optim::SGD sgd({p, p[0]}); }), HasSubstr("shares its memory"));
+  EXPECT_THAT(message_of([&] { optim::SGD sgd({p.expand({3})}); }),
+              HasSubstr("parameter 0, float32 (3,) on cpu, is an expanded view"));
+  EXPECT_THAT(message_of([&] { optim::SGD sgd({p, sn::Tensor<float>()}); }), HasSubstr("parameter 1 is undefined"));
   EXPECT_THAT(message_of([&] { optim::SGD sgd({p}, {.lr = -1}); }), HasSubstr("lr is -1, but must be in [0, inf)"));
   EXPECT_THAT(message_of([&] { optim::SGD sgd({p}, {.nesterov = true}); }), HasSubstr("needs a momentum"));
   EXPECT_THAT(message_of([&] { optim::Adam adam({p}, {.beta1 = 1}); }), HasSubstr("beta1 is 1"));
@@ -133,7 +138,8 @@ TEST(Optimizers, RefuseWhatTheyCannotMove) {
   EXPECT_EQ(adam.steps(), 0);
   EXPECT_EQ(p.item(), 1);
   optim::SGD sgd({p}, {.momentum = 0.9});
-  EXPECT_THAT(message_of([&] { sgd.load_state_dict(adam.state_dict()); }), HasSubstr("momentum.0 is missing"));
+  EXPECT_THAT(message_of([&] { sgd.load_state_dict(adam.state_dict()); }),
+              AllOf(HasSubstr("momentum.0 is missing"), HasSubstr("mean.0 is extra")));
 }
 
 TEST(Optimizers, AddGradientsUntilTheStep) {
@@ -268,6 +274,33 @@ TEST(MasterWeights, KeepSmallSteps) {
   EXPECT_NEAR(sn::Tensor(sn::cast<float>(q).sum()).item(), 4 * 0.99, 4 * 0.003);
   EXPECT_NEAR(sn::Tensor<float>(keeps.state_dict().at("master.0"))[0].item(), 0.99, 1e-5);
   EXPECT_THROW(keeps.use_master_weights(), sn::Error);
+}
+
+TEST(MasterWeights, TakeWhatIsWrittenToParameters) {
+  const sn::Tensor p = sn::tensor({1.f, 2.f, 3.f}).to<sn::half>();
+  optim::SGD sgd({p}, {.lr = 1.0 / 4096});
+  sgd.use_master_weights();
+  const auto step = [&] { (void)sgd.step(sn::cast<float>(p).sum()); };
+  const auto master = [&] { return sn::Tensor<float>(sgd.state_dict().at("master.0")); };
+  step();
+  p[0] = sn::half(8);
+  step();
+  EXPECT_TRUE(sn::equal(master(), sn::tensor({8.f - 1.f / 4096, 2 - 2.f / 4096, 3 - 2.f / 4096})));
+  p.data()[1] = sn::half(0.5f);
+  step();
+  EXPECT_EQ(master()[1].item(), 0.5f - 1.f / 4096);
+  EXPECT_EQ(master()[2].item(), 3 - 3.f / 4096);
+}
+
+TEST(LossScale, IsNotChangedBetweenALossAndItsStep) {
+  const auto p = sn::tensor({1.f, 2.f});
+  optim::SGD sgd({p}, {.lr = 0.25});
+  (void)sgd.backward(p.sum());
+  EXPECT_THAT(message_of([&] { sgd.set_loss_scale(); }), HasSubstr("there are gradients of losses with another scale"));
+  sgd.step();
+  sgd.set_loss_scale();
+  (void)sgd.step(p.sum());
+  EXPECT_TRUE(sn::equal(p, sn::tensor({0.5f, 1.5f})));
 }
 
 TEST(LossScale, LeavesOutStepsThatAreNotFinite) {

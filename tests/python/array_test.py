@@ -312,7 +312,9 @@ class Facts(Case):
             e = (x + 1).to("float64")
             self.assertIsInstance(e, sn.Expression)
             self.assert_equal(e, (a + np.float32(1)).astype("f8"))
-            self.assertIsInstance((x + 1).to("cpu"), sn.Tensor)
+            moved = (x + 1).to("cpu")
+            self.assertEqual((type(moved), str(moved.device)), (sn.Expression, "cpu"))
+            self.assert_equal(moved, a + np.float32(1))
         with self.assertRaises(sn.DTypeError):
             sn.tensor(1j).to("float32")
         with self.assertRaises(sn.DTypeError):

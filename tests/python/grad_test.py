@@ -61,6 +61,46 @@ class Gradients(Case):
         total, gx, gy = sn.value_and_grad((x * x).sum(), x, sn.tensor([1.0]), allow_unused=True)
         self.assertEqual([v.tolist() for v in sn.evaluate(total, gx, gy)], [5, [2, 4], [0]])
 
+    def test_lists(self):
+        x, y = sn.tensor([1.0, 2.0]), sn.tensor([3.0])
+        for given in ([x, y], (x, y)):
+            self.assertEqual([g.tolist() for g in sn.grad((x * y).sum(), given)], [[3, 3], [3]])
+        self.assertEqual([g.tolist() for g in sn.grad((x * x).sum(), [x])], [[2, 4]])
+        self.assertEqual([g.tolist() for g in sn.value_and_grad((x * x).sum(), [x])], [5, [2, 4]])
+
+    def test_moves_and_casts(self):
+        x, device = sn.ones(2), DEVICES[-1]
+        moved = (x * 2).to(device)
+        self.assertEqual((type(moved), moved.device), (sn.Expression, sn.device(device)))
+        self.assert_equal(sn.grad(moved.sum(), x), np.full(2, 2, "float32"))
+        self.assert_equal(sn.grad((x * 2).to("cpu", dtype="float64").sum(), x), np.full(2, 2, "float32"))
+        self.assert_equal(sn.grad((+x).to(device, dtype="float64").sum(), x), np.ones(2, "float32"))
+        w, v = sn.ones(2), sn.ones(2, device=device)
+        optimizer = sn.optim.SGD([w, v], lr=0.5)
+        optimizer.step(((w * 2).to(device) * v).sum())
+        self.assertEqual((w.tolist(), v.tolist()), ([0, 0], [0, 0]))
+
+    def test_at_bounds(self):
+        x = sn.tensor([-1.0, 0.0, 1.0, float("nan")])
+        self.assertEqual(sn.grad(x.clamp(min=0.0).sum(), x).tolist(), [0, 1, 1, 0])
+        self.assertEqual(sn.grad(x.clamp(max=0.0).sum(), x).tolist(), [1, 1, 0, 0])
+        self.assertEqual(sn.grad(np.clip(x, 0.0, None).sum(), x).tolist(), [0, 1, 1, 0])
+        bound = sn.zeros(4)
+        self.assertEqual(sn.grad(x.clamp(min=bound).sum(), bound).tolist(), [1, 0, 0, 0])
+        self.assertEqual(sn.tensor([1, 5, 9]).clamp(min=4).tolist(), [4, 5, 9])
+        self.assertEqual(sn.tensor([1, 5, 9]).clamp(max=4.5).tolist(), [1, 4.5, 4.5])
+
+    def test_values_that_were_looked_at(self):
+        x = sn.tensor([1.0, 2.0])
+        logits = x * 2
+        logits.numpy()
+        probabilities = logits.softmax(-1)
+        np.asarray(probabilities)
+        loss = -probabilities.log().mean()
+        np.asarray(loss)
+        expected = sn.grad(-(x * 2).softmax(-1).log().mean(), x)
+        self.assert_close(sn.grad(loss, x), expected.numpy(), 1e-6)
+
     def test_along_a_tangent(self):
         a, t = self.array((3, 4), "float32"), self.array((3, 4), "float32")
         for device in DEVICES:

@@ -174,8 +174,9 @@ template <class E, class S, class... X>
 }
 
 /// The Jacobian-vector product: how the value changes along a direction, the derivative of value(x + t * tangent) with
-/// respect to t at 0. An expression of the value's shape and dtype. The tangent, a tensor or expression of x's dtype,
-/// or a number, broadcasts to x's shape. For floats; several tensors' products add up.
+/// respect to t at 0, which is 0 if it does not depend on x. An expression of the value's shape and dtype. The tangent,
+/// a tensor or expression of x's dtype, or a number, broadcasts to x's shape. For floats; several tensors' products add
+/// up.
 template <class E, class T, class D, class X, class S>
 [[nodiscard]] auto jvp(const E& value, const Tensor<T, D, X>& x, const S& tangent) {
   using Checks = detail::GradientChecks<E, Tensor<T, D>>;
@@ -192,8 +193,8 @@ template <class E, class T, class D, class X, class S>
 }
 
 /// The derivative of each element of the value with respect to each element of x: a tensor of the value's shape
-/// followed by x's. It is evaluated row by row, one gradient for each element of the value. The Hessian is
-/// jacobian(grad(loss, x), x).
+/// followed by x's, 0 if it does not depend on x. It is evaluated row by row, one gradient for each element of the
+/// value. The Hessian is jacobian(grad(loss, x), x).
 template <class E, class T, class D, class X>
 [[nodiscard]] auto jacobian(const E& value, const Tensor<T, D, X>& x) {
   using Checks = detail::GradientChecks<E, Tensor<T, D>>;

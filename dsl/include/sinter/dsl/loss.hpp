@@ -295,7 +295,8 @@ auto smooth_l1_loss(X&& x, Y&& y, double beta = 1, R kind = {}) {
   detail::check_not_negative("smooth_l1_loss", "beta", beta);
   return detail::elementwise_loss(kind, std::forward<X>(x), std::forward<Y>(y), [=](const auto& a, const auto& b) {
     const auto far = abs(a - b);
-    return where(far < beta, square(far) * 0.5 / beta, far - 0.5 * beta);
+    const double divisor = beta > 0 ? beta : 1;  // also where it is not chosen, it has a finite derivative
+    return where(far < beta, square(far) * 0.5 / divisor, far - 0.5 * beta);
   });
 }
 
@@ -307,7 +308,7 @@ auto binary_cross_entropy(P&& p, Y&& y, const Options&... options) {
   const auto kind = detail::reduction_among(reduction::mean, options...);
   const auto weight = detail::operand_among<loss::weight>(options...);
   return detail::elementwise_loss(kind, std::forward<P>(p), std::forward<Y>(y), [&](const auto& a, const auto& b) {
-    const auto losses = (b - 1) * maximum(log1p(-a), -100.0) - b * maximum(log(a), -100.0);
+    const auto losses = detail::apply<Op::cross_entropy_term>(a, b);
     if constexpr (detail::is_given<decltype(weight)>)
       return losses * weight;
     else

@@ -45,14 +45,14 @@ auto norm_along(jit::ReduceAxes along, const X& x, const P& p) {
     else if constexpr (P::value == 1)
       return sum_of(magnitude(x));
     else if constexpr (P::value == 2 && !element<value_type_of<X>>)  // which may be complex
-      return apply<Op::sqrt>(sum_of(apply<Op::square>(magnitude(x))));
+      return apply<Op::norm_sqrt>(sum_of(apply<Op::square>(magnitude(x))));
     else if constexpr (P::value == 2 && !complex_element<value_type_of<X>>)
-      return apply<Op::sqrt>(sum_of(apply<Op::square>(x)));
+      return apply<Op::norm_sqrt>(sum_of(apply<Op::square>(x)));
     else
       return norm_along(along, x, static_cast<double>(P::value));
   } else {
     const double order = checked_order(static_cast<double>(p));
-    return apply<Op::pow>(sum_of(apply<Op::pow>(magnitude(x), order)), 1 / order);
+    return apply<Op::norm_root>(sum_of(apply<Op::norm_term>(magnitude(x), order)), order);
   }
 }
 

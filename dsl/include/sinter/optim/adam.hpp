@@ -21,7 +21,7 @@ class Adam : public Optimizer {
 
  protected:
   Adam(std::vector<AnyTensor> parameters, const AdamOptions& options, bool decoupled_decay);
-  Value update(Update& to, const Slot& slot, const Value& gradient) const override;
+  Value update(Update& to, const Slot& slot, const Value& parameter, const Value& gradient) const override;
 
  private:
   AdamOptions options_;

@@ -59,11 +59,12 @@ class Optimizer {
   /// Throws Error for a negative or infinite rate.
   void set_lr(double lr);
 
-  /// For 16-bit parameters: keeps them in float32, too, with the optimizer's state, and rounds after each step. Throws
-  /// Error after the first step.
+  /// For 16-bit parameters: keeps them in float32, too, with the optimizer's state, and rounds after each step. What is
+  /// written to a parameter between steps counts. Throws Error after the first step.
   void use_master_weights();
   /// Multiplies losses by a factor against underflow in 16-bit gradients, and divides the gradients by it. A step whose
-  /// gradients are not finite is skipped and lowers the factor. step() then waits for the device.
+  /// gradients are not finite is skipped and lowers the factor. step() then waits for the device. Throws Error while
+  /// there are gradients.
   void set_loss_scale(const LossScale& scale = {});
   /// The factor at present; 1 without set_loss_scale().
   double loss_scale() const noexcept { return scale_.scale; }
@@ -101,12 +102,13 @@ class Optimizer {
     std::vector<jit::LazyRef> values_;
   };
 
-  /// `states`: the names of the optimizer's state. Throws DTypeError for a parameter that is not of floats, Error if
-  /// one is given twice.
+  /// `states`: the names of the optimizer's state. Throws DTypeError for a parameter that is not of floats, Error for
+  /// an undefined one, an expanded one, and one that shares another one's memory.
   Optimizer(std::vector<AnyTensor> parameters, double lr, std::vector<std::string> states);
 
-  /// Adds the new values of the state, and returns that of the parameter. `steps()` counts this step already.
-  virtual Value update(Update& to, const Slot& slot, const Value& gradient) const = 0;
+  /// Adds the new values of the state, and returns that of the parameter, which is `parameter` now. `steps()` counts
+  /// this step already.
+  virtual Value update(Update& to, const Slot& slot, const Value& parameter, const Value& gradient) const = 0;
 
  private:
   struct Group;
@@ -115,6 +117,7 @@ class Optimizer {
   bool updates_all_of(const Group& group) const;
   std::vector<Slot> slots_to_update() const;
   static bool are_finite(const std::vector<Slot>& slots);
+  static Value current(const Slot& slot);
   void apply(const std::vector<Slot>& slots);
   void evaluate_updates(const std::vector<Slot>& slots) const;
   void adapt_scale(bool were_finite) noexcept;

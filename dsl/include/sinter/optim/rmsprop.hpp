@@ -20,7 +20,7 @@ class RMSprop : public Optimizer {
   explicit RMSprop(std::vector<AnyTensor> parameters, const RMSpropOptions& options = {});
 
  protected:
-  Value update(Update& to, const Slot& slot, const Value& gradient) const override;
+  Value update(Update& to, const Slot& slot, const Value& parameter, const Value& gradient) const override;
 
  private:
   RMSpropOptions options_;

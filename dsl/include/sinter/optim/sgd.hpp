@@ -20,7 +20,7 @@ class SGD : public Optimizer {
   explicit SGD(std::vector<AnyTensor> parameters, const SGDOptions& options = {});
 
  protected:
-  Value update(Update& to, const Slot& slot, const Value& gradient) const override;
+  Value update(Update& to, const Slot& slot, const Value& parameter, const Value& gradient) const override;
 
  private:
   SGDOptions options_;
