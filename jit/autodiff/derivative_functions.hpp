@@ -80,7 +80,7 @@ inline Term sgn_slope(Term g, Term a, Term r) {
 /// Of a / (1 + |a|): g less its part along a, which also changes |a|.
 inline Term softsign_slope(Term g, Term a) {
   const Term size = abs(a), below = size.number(1) + size;
-  if (!is_complex(a.dtype())) return g / (below * below);
+  if (!is_complex(a.dtype())) return (g - sign(a) * (g * a / below)) / below;
   return (g - apply(Op::sgn, {a}) * as_complex(real(g * conjugate(a)) / below)) / as_complex(below);
 }
 
@@ -106,9 +106,9 @@ class Rows {
   Term sum(Term a) const { return rows_.sum(a); }
   Term count(Term a) const { return rows_.count(a); }
   Term mean(Term a) const { return sum(a) / count(a); }
-  /// 1 divided evenly among the elements that are the result, 0 elsewhere; NaN is NaN.
-  Term share_of(Term a, Term r) const {
-    const Term ones = select((a == r) | (isnan(a) & isnan(r)), numbers_(1), numbers_(0));
+  /// 1 divided evenly among the elements where the mask is true, 0 elsewhere.
+  Term share_of(Term mask) const {
+    const Term ones = select(mask, numbers_(1), numbers_(0));
     return ones / sum(ones);
   }
   /// g times the product of the other elements.

@@ -37,7 +37,7 @@ std::vector<Slope> reduction(const Node& n, Term r, Term g, const Operands& oper
   const auto sum = [&](Term x) { return rows.sum(x); };
   const auto count = [&](Term x) { return rows.count(x); };
   const auto mean = [&](Term x) { return rows.mean(x); };
-  const auto share_of = [&](Term x, Term result) { return rows.share_of(x, result); };
+  const auto share_of = [&](Term mask) { return rows.share_of(mask); };
   const auto prod_slope = [&](Term slope, Term x, Term product) { return rows.prod_slope(slope, x, product); };
   switch (n.op) {
 #define SINTER_REDUCTION(name, arity, rule, identity, combine, derivative, doc) \

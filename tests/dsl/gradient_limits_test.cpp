@@ -74,13 +74,6 @@ TEST(Gradients, OfNormsAreZeroAtZero) {
   EXPECT_TRUE(sn::allclose(sn::grad(sn::grad(sn::norm(some), some).sum(), some), (1 - some * 7 / 25) / 5));
 }
 
-TEST(Gradients, OfTheLargestElementAreThoseOfNaNs) {
-  const Doubles x = doubles({1, NAN, 3, NAN});
-  EXPECT_TRUE(sn::equal(sn::grad(x.amax(), x), doubles({0, 0.5, 0, 0.5})));
-  EXPECT_TRUE(sn::equal(sn::grad(x.amin(), x), doubles({0, 0.5, 0, 0.5})));
-  EXPECT_TRUE(sn::equal(sn::grad(sn::norm(x, sn::inf), x), doubles({0, 0, 0, 0})));
-}
-
 TEST(Gradients, OfSmoothLossesWithoutACornerAreThoseOfL1) {
   const Doubles x = doubles({1, 2, 3}), y = doubles({2, 2, 1});
   EXPECT_TRUE(sn::equal(sn::grad(sn::smooth_l1_loss(x, y, 0), x), sn::grad(sn::l1_loss(x, y), x)));
