@@ -52,14 +52,10 @@ void check_parameters(const std::vector<AnyTensor>& parameters) {
                               i, runtime::describe(p.impl())));
     if (category(p.dtype()) != Category::Float)
       throw DTypeError(fmt::format("parameter {} is {}: only floats can be optimized", i, runtime::describe(p.impl())));
-    const auto is_same = [&](const AnyTensor& other) {  // a tensor on a mesh has no address
-      return p.impl().data ? other.impl().data == p.impl().data : other.impl().buffer == p.impl().buffer;
-    };
-    const auto earlier = std::find_if(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(i), is_same);
-    if (p.numel() > 0 && earlier != parameters.begin() + static_cast<std::ptrdiff_t>(i))
-      throw Error(fmt::format("parameter {}, {}, shares its memory with parameter {}, {}: give one of them", i,
-                              runtime::describe(p.impl()), earlier - parameters.begin(),
-                              runtime::describe(earlier->impl())));
+    for (std::size_t k = 0; k < i; ++k)
+      if (jit::overlap_as_targets(parameters[k].impl(), p.impl()))
+        throw Error(fmt::format("parameter {}, {}, shares memory with parameter {}, {}: give one of them", i,
+                                runtime::describe(p.impl()), k, runtime::describe(parameters[k].impl())));
   }
 }
 
@@ -161,16 +157,22 @@ void Optimizer::use_master_weights() {
   }
 }
 
+/// Before the scale of losses changes.
+void Optimizer::refuse_gradients(const char* what) const {
+  if (std::ranges::find(has_gradient_, true) == has_gradient_.end()) return;
+  throw Error(
+      fmt::format("{}: there are gradients of losses with another scale: call it before backward, or after step "
+                  "or zero_grad",
+                  what));
+}
+
 void Optimizer::set_loss_scale(const LossScale& scale) {
   constexpr double least = std::numeric_limits<double>::min();
   checked("loss scale", "scale", scale.scale, least);
   checked("loss scale", "growth", scale.growth, 1);
   checked("loss scale", "backoff", scale.backoff, least, 1);
   checked("loss scale", "interval", static_cast<double>(scale.interval), 1);
-  if (std::ranges::find(has_gradient_, true) != has_gradient_.end())
-    throw Error(
-        "set_loss_scale: there are gradients of losses with another scale: call it before backward, or after "
-        "step or zero_grad");
+  refuse_gradients("set_loss_scale");
   scale_ = scale;
   scales_loss_ = true;
   finite_steps_ = 0;
@@ -348,11 +350,19 @@ void Optimizer::load_state_dict(const StateDict& state) {
         "with "
         "other options (master weights, loss scale)" +
         problems);
-  const auto number = [&]<class T>(const char* name, T& to) {
-    to = Tensor<T>(state.at(name).to(cpu).template to<T>()).item();
+  const auto number = [&]<class T>(const char* name, T low) {
+    const T value = Tensor<T>(state.at(name).to(cpu).template to<T>()).item();
+    checked("load_state_dict", name, static_cast<double>(value), static_cast<double>(low));
+    return value;
   };
-  number("steps", steps_);
-  if (scales_loss_) number("loss_scale", scale_.scale), number("finite_steps", finite_steps_);
+  const auto steps = number("steps", std::int64_t{0});
+  if (scales_loss_) {
+    refuse_gradients("load_state_dict");
+    const double scale = number("loss_scale", std::numeric_limits<double>::min());
+    finite_steps_ = number("finite_steps", std::int64_t{0});
+    scale_.scale = scale;
+  }
+  steps_ = steps;
   for_each_state([&](const std::string& name, AnyTensor tensor) { tensor.assign(state.at(name).to(tensor.device())); });
 }
 

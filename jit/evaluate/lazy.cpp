@@ -112,10 +112,8 @@ void make_leaves(std::span<const LazyRef> operands, History history) {
     LazyContent leaf;
     leaf.dtype = large[i]->dtype();
     leaf.is_cut = true;
-    if (history == History::Keep) {
+    if (history == History::Keep)
       set_origin(leaf, std::make_shared<const Origin>(Origin{{twin(large[i])}, {}, results[i]}));
-      if (leaf.origin) leaf.history_bytes += static_cast<std::uint64_t>(results[i]->numel) * size_of(leaf.dtype);
-    }
     leaf.leaf = TensorSnapshot::of(std::move(results[i]));
     LazyAccess::state(*large[i]).replace(shared(std::move(leaf)));
   }
@@ -391,6 +389,7 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
   std::vector<LazyRef> changed;
   Recorded recorded = record(values, changed);
   if (!changed.empty()) {  // their operands would be recomputed at each step of a loop, so they become leaves
+    recorded = Recorded();  // so that what nothing else holds is seen to be so
     make_leaves(changed, History::Keep);
     recorded = Recorded(values);
   }

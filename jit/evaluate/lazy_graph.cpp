@@ -204,11 +204,16 @@ void update_history(LazyContent& content) {
   std::vector<LazyRef> operands;
   for (const LazyRef& o : content.operands)
     if (o) operands.push_back(o);
+  std::uint64_t before = 0, own = 0;
   for_each_below(std::move(operands), [&](const LazyContent& c) {
     content.history = std::max(content.history, c.history);
-    content.history_bytes = std::max(content.history_bytes, c.history_bytes);
+    before = std::max(before, c.history_bytes);
+    // Else the program has the tensor too.
+    const bool holds = c.leaf.tensor && (c.origin || c.leaf.tensor->owners() == 1);
+    if (holds) own += static_cast<std::uint64_t>(c.leaf.tensor->numel) * size_of(c.dtype);
     return true;
   });
+  content.history_bytes = before + own;
 }
 
 namespace {

@@ -16,7 +16,7 @@ const LazyNode* operand_with_device(std::string_view what, std::span<const LazyR
 std::uint32_t count_operations(std::span<const LazyRef> operands, std::uint32_t enough);
 
 /// Sets an operation's history to that of what it depends on now, some of which may have become leaves since it was
-/// made.
+/// made: the longest chain, and the bytes of the tensors that only the operation and such a chain hold.
 void update_history(LazyContent& content);
 
 /// The values together. `changed` receives those nodes among their ancestors whose cached results the user has

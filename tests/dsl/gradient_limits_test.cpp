@@ -71,7 +71,12 @@ TEST(Gradients, OfNormsAreZeroAtZero) {
   EXPECT_TRUE(sn::equal(sn::grad(sn::normalize(nothing, 2_c, 0).sum(), nothing), sn::full_like(nothing, 1e12)));
   EXPECT_TRUE(sn::allclose(sn::grad(sn::cosine_similarity(nothing, some, 0), nothing), some / 5 / 1e-8));
   EXPECT_TRUE(sn::equal(sn::grad(sn::cosine_similarity(nothing, nothing, 0), nothing), nothing));
-  EXPECT_TRUE(sn::allclose(sn::grad(sn::grad(sn::norm(some), some).sum(), some), (1 - some * 7 / 25) / 5));
+  const Doubles second = (1 - some * 7 / 25) / 5;
+  EXPECT_TRUE(sn::allclose(sn::grad(sn::grad(sn::norm(some), some).sum(), some), second));
+  const sn::Lazy<sn::AnyType> any(some);
+  EXPECT_TRUE(sn::allclose(Doubles(sn::grad(sn::grad(sn::norm(any), some).sum(), some)), second));
+  const Doubles broken = doubles({NAN, 0, 1});
+  EXPECT_TRUE(sn::Tensor(sn::isnan(at(broken, 3.0)).all()).item());
 }
 
 TEST(Gradients, OfSmoothLossesWithoutACornerAreThoseOfL1) {
@@ -184,6 +189,19 @@ TEST(History, EndsPastALimitOfMemory) {
   }
   EXPECT_THAT(message_of([&] { (void)sn::grad(value.sum(), x); }),
               HasSubstr("256.00 MiB of results whose memory the program looked at"));
+}
+
+TEST(History, DoesNotKeepWhatALoopReadsOnce) {
+  const auto in_use = [] { return sn::memory_stats(sn::Device()).in_use; };
+  const Doubles x = doubles({0});
+  sn::Lazy<double> value = x * 1;
+  std::size_t most = 0;
+  for (int i = 0; i < 100; ++i) {
+    value = value * 0.5 + sn::full<double>({std::int64_t{1} << 20}, 1.0).sum();  // 8 MiB
+    look_at(Doubles(value));
+    most = std::max(most, in_use());
+  }
+  EXPECT_LT(most, std::size_t{320} << 20);
 }
 
 }  // namespace

@@ -275,6 +275,9 @@ class Arguments(Case):
         self.assertEqual(sn.nn.Dropout(sn.tensor(0.5)).p, 0.5)
         self.assertEqual(sn.nn.Embedding(3, 1, padding_idx=np.int64(1)).padding_idx, 1)
         self.assertEqual(repr(sn.nn.Softplus(2)), "Softplus(beta=2, threshold=20.0)")
+        for other in (np.complex64(0.5), np.array([0.5, 0.2]), sn.ones(3)):
+            with self.assertRaisesRegex(TypeError, "^Dropout: the argument 'p' must be a number, but got an object of type"):
+                sn.nn.Dropout(other)
         with self.assertRaisesRegex(TypeError, "^SGD: the argument 'momentum' must be a number, but got 'a'"):
             sn.optim.SGD([x], lr=decimal.Decimal("0.1"), momentum="a")
         if sn.device_count():
@@ -339,6 +342,12 @@ class Arguments(Case):
         self.assertEqual(loss.parameters(), [])
         self.assertEqual(loss.to("float16").weight.dtype, sn.float16)
         self.assertEqual(repr(sn.nn.Softplus(2, threshold=3.0)), "Softplus(beta=2, threshold=3.0)")
+        class Own(sn.nn.BCELoss):
+            def __init__(self):
+                self.register_buffer("mine", sn.ones(2))
+                super().__init__()
+
+        self.assertEqual(Own().parameters(), [])
         unweighted = sn.nn.CrossEntropyLoss()
         unweighted.weight = weight
         self.assertEqual((unweighted.parameters(), list(unweighted.state_dict())), ([], ["weight"]))

@@ -5,7 +5,7 @@ import collections.abc
 import difflib
 import functools
 import inspect
-import math
+import numbers
 import operator
 import re
 import sys
@@ -28,7 +28,8 @@ def _is_integer(value):
 
 
 def _is_number(value):
-    return hasattr(type(value), "__float__")
+    is_complex = isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real)
+    return hasattr(type(value), "__float__") and not is_complex and getattr(value, "size", 1) == 1
 
 
 def _is_bool(value):
@@ -81,7 +82,11 @@ class _Type:
     def exceeds(self, value, least, end):
         """Whether a number is beyond these integers, or beyond all floats."""
         if self.names[0] == "float":
-            return sys.float_info.max < abs(self.converted(value)) < math.inf
+            try:
+                float(value)
+            except OverflowError:
+                return True
+            return False
         return "int" in self.names and _is_integer(value) and not least <= operator.index(value) < end
 
 

@@ -45,7 +45,7 @@ auto norm_along(jit::ReduceAxes along, const X& x, const P& p) {
     else if constexpr (P::value == 1)
       return sum_of(magnitude(x));
     else if constexpr (P::value == 2 && !element<value_type_of<X>>)  // which may be complex
-      return apply<Op::norm_sqrt>(sum_of(apply<Op::square>(magnitude(x))));
+      return apply<Op::norm_sqrt>(sum_of(apply<Op::real>(apply<Op::mul>(x, apply<Op::conj>(x)))));
     else if constexpr (P::value == 2 && !complex_element<value_type_of<X>>)
       return apply<Op::norm_sqrt>(sum_of(apply<Op::square>(x)));
     else

@@ -76,7 +76,7 @@ class Optimizer {
   /// State tensors by name, "momentum.0" for the first parameter's, and "steps". They share the optimizer's storage.
   StateDict state_dict() const;
   /// Restores what state_dict() gave, so that training goes on with the same bits. Throws Error, naming what does not
-  /// fit; nothing is written then.
+  /// fit, or while there are gradients if losses are scaled; nothing is written then.
   void load_state_dict(const StateDict& state);
 
  protected:
@@ -118,6 +118,7 @@ class Optimizer {
   std::vector<Slot> slots_to_update() const;
   static bool are_finite(const std::vector<Slot>& slots);
   static Value current(const Slot& slot);
+  void refuse_gradients(const char* what) const;
   void apply(const std::vector<Slot>& slots);
   void evaluate_updates(const std::vector<Slot>& slots) const;
   void adapt_scale(bool were_finite) noexcept;

@@ -172,7 +172,7 @@ class _Function(Module):
 
     def _keep_weights(self, **weights: Any) -> None:
         """Tensors, arrays or None."""
-        self._buffers = frozenset(weights)
+        self._buffers = self._buffers | set(weights)
         self._names += tuple(weights)
         for name, value in weights.items():
             setattr(self, name, None if value is None else sn.asarray(value))

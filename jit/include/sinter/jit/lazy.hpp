@@ -72,8 +72,8 @@ LazyRef lazy(runtime::TensorImpl& leaf);
 LazyRef lazy(runtime::TensorImpl& leaf, Origin origin);
 inline constexpr std::uint32_t max_history = 512;
 /// A result whose address the program took (numpy(), data()) may be written to, so what is computed from it later reads
-/// a copy. These copies, one of which the other is computed from, hold at most about this many bytes; what comes before
-/// them is forgotten.
+/// a copy. These copies, one of which the other is computed from, and what only they are computed from, hold at most
+/// about this many bytes; what comes before them is forgotten.
 inline constexpr std::uint64_t max_history_bytes = std::uint64_t{256} << 20;
 /// The tensor of a leaf that was computed, if nothing else refers to it: its last owner need not copy it. Else null.
 runtime::TensorRef uniquely_owned_result(const LazyRef& value);
