@@ -272,7 +272,7 @@ PARAMETERS = {
     "isclose": (2, [(1e-5, 1e-8, 0), (0.5, 0.25, 1), (0.0, 0.0, 0)]),
 }
 LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_below",
-           "axis_offset", "class_index"]
+           "axis_offset", "class_index", "cross_entropy_term", "norm_term", "norm_root", "norm_sqrt"]
 
 
 def number(t):

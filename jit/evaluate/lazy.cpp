@@ -388,7 +388,7 @@ void evaluate(std::span<const LazyRef> values, runtime::TensorRef* outputs, Mode
   if (mode == Mode::Prepare) return evaluate_recorded(Recorded(values), outputs, mode);
   std::vector<LazyRef> changed;
   Recorded recorded = record(values, changed);
-  if (!changed.empty()) {  // their operands would be recomputed at each step of a loop, so they become leaves
+  if (!changed.empty()) {   // their operands would be recomputed at each step of a loop, so they become leaves
     recorded = Recorded();  // so that what nothing else holds is seen to be so
     make_leaves(changed, History::Keep);
     recorded = Recorded(values);
