@@ -47,10 +47,11 @@ class Contents(unittest.TestCase):
         there = {name.split("/")[0] for name in self.names}
         version = WHEEL.name.split("-")[1]
         self.assertEqual(there, {"sinter_jit", "sinter_jit.libs", f"sinter_jit-{version}.dist-info"})
-        files = {name.split("/")[1] for name in self.names if name.startswith("sinter_jit/")}
+        files = {name.partition("/")[2] for name in self.names if name.startswith("sinter_jit/") and not name.endswith("/")}
         files = {"_core.so" if f.startswith("_core.") else f for f in files}
-        package = {p.name for p in (SOURCE / "dsl/python/sinter_jit").iterdir() if p.is_file()}
-        self.assertEqual(files - {""}, package | {"_core.so"})
+        source = SOURCE / "dsl/python/sinter_jit"
+        package = {str(p.relative_to(source)) for p in source.rglob("*") if p.is_file() and p.parent.name != "__pycache__"}
+        self.assertEqual(files, package | {"_core.so"})
 
     def test_libraries_are_inside_or_of_the_system(self):
         bundled = [pathlib.Path(n).name for n in self.names if n.startswith("sinter_jit.libs/") and ".so" in n]
