@@ -39,13 +39,6 @@ TensorRef tensor_of_array(nb::handle object) {
   return has_dlpack(object) ? tensor_of_dlpack(object, {}) : TensorRef();
 }
 
-/// The int of an object with __index__.
-nb::object whole(nb::handle object) {
-  PyObject* const made = PyNumber_Index(object.ptr());
-  if (!made) nb::raise_python_error();
-  return nb::steal(made);
-}
-
 /// The same text, which stays: one for each type.
 std::string_view kept(std::string text) {
   static std::unordered_set<std::string> texts;
@@ -75,7 +68,7 @@ TextValue value_at_depth(std::string_view function, nb::handle object, int depth
     return list;
   }
   if (const TensorRef array = tensor_of_array(object)) return TextValue::tensor(AnyTensor(array));
-  if (PyIndex_Check(object.ptr())) return TextValue::of(integer_of(function, whole(object)));
+  if (PyIndex_Check(object.ptr())) return TextValue::of(integer_of(function, index_of(object)));
   return other_value(object);
 }
 
@@ -102,6 +95,12 @@ bool is_bool(nb::handle object) {
 
 bool is_list(nb::handle object) {
   return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) || PyRange_Check(object.ptr());
+}
+
+nb::object index_of(nb::handle object) {
+  PyObject* const made = PyNumber_Index(object.ptr());
+  if (!made) nb::raise_python_error();
+  return nb::steal(made);
 }
 
 bool has_dlpack(nb::handle object) { return !PyType_Check(object.ptr()) && nb::hasattr(object, "__dlpack__"); }
@@ -239,7 +238,7 @@ nb::list items_of(std::string_view function, std::string_view argument, std::str
 
 std::int64_t integer_from(std::string_view function, nb::handle object) {
   if (PyIndex_Check(object.ptr()) && !is_bool(object) && !nb::isinstance<Operand>(object))
-    return integer_of(function, whole(object)).integer;
+    return integer_of(function, index_of(object)).integer;
   throw_type_error(fmt::format("{}: an integer is expected, but got {}", function, describe(object)));
 }
 

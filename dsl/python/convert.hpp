@@ -25,6 +25,8 @@ std::string describe(nb::handle object);
 bool is_list(nb::handle object);
 /// Lists as tuples, which keep their items: a value of the object is valid while this is.
 nb::object frozen(nb::handle object, int depth = 0);
+/// The int of an object with __index__. Throws what that raises.
+nb::object index_of(nb::handle object);
 /// Whether an object, unlike a class, has the method __dlpack__.
 bool has_dlpack(nb::handle object);
 /// np.float32(2): operands accept NumPy scalars like Python numbers.

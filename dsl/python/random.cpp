@@ -11,9 +11,7 @@ namespace {
 /// Any integer of 64 bits, with or without a sign.
 std::uint64_t seed_from(std::string_view function, nb::handle seed) {
   if (!PyIndex_Check(seed.ptr()) || is_bool(seed)) throw_wrong(function, "seed", "an integer", seed);
-  PyObject* const made = PyNumber_Index(seed.ptr());
-  if (!made) nb::raise_python_error();
-  const nb::object whole = nb::steal(made);
+  const nb::object whole = index_of(seed);
   int overflow = 0;
   const long long bits = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
   if (overflow == 0) return static_cast<std::uint64_t>(bits);

@@ -22,8 +22,7 @@ struct Index {
 std::int64_t bound(nb::handle object) {
   if (object.is_none()) return sinter::range::none;
   if (is_bool(object) || nb::isinstance<Operand>(object)) return integer_from("a slice", object);
-  const auto whole = nb::steal(PyNumber_Index(object.ptr()));
-  if (!whole) nb::raise_python_error();
+  const nb::object whole = index_of(object);
   int over = 0;
   const long long at = PyLong_AsLongLongAndOverflow(whole.ptr(), &over);
   if (over > 0) return std::numeric_limits<std::int64_t>::max();

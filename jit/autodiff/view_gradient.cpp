@@ -186,6 +186,7 @@ std::int64_t lowest_offset(const TensorImpl& view) {
   for (int i = 0; i < view.ndim(); ++i) lowest += std::min<std::int64_t>(0, (view.shape[i] - 1) * view.strides[i]);
   return lowest;
 }
+/// Offsets from the first element as those from the one at `lowest`.
 TensorRef counted_from(std::int64_t lowest, const TensorRef& offsets) {
   if (lowest == 0) return offsets;
   const LazyRef terms[] = {lazy(*offsets), lazy(Scalar(-lowest), Category::Int)};
