@@ -1,4 +1,5 @@
-# sinter_embed(target symbol files...): compiles the files' text, concatenated with an empty line between files, into
+# sinter_embed(target symbol files...): compiles the files' text, concatenated with an empty line between files and
+# without their includes of each other, into
 # `target` as `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
 function(sinter_embed target symbol)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.embedded.cpp)
@@ -6,6 +7,7 @@ function(sinter_embed target symbol)
   foreach(file ${ARGN})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
     file(READ ${file} part)
+    string(REGEX REPLACE "#(include \"[^\"]*\"|pragma once)\n" "" part "${part}")
     if(text)
       string(APPEND text "\n")
     endif()

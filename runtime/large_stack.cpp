@@ -127,6 +127,8 @@ void work_off() {
 
 }  // namespace
 
+bool is_on_large_stack() noexcept { return on_large_stack; }
+
 void run_on_large_stack(const std::function<void()>& work, std::chrono::milliseconds interval,
                         const std::function<void()>& tick) {
   if (on_large_stack) return work();

@@ -17,6 +17,9 @@ void run_on_large_stack(const std::function<void()>& work, std::chrono::millisec
 /// thread can be started.
 void queue_on_large_stack(std::function<void()> work);
 
+/// Whether this is such a thread: nobody watches what it prints.
+bool is_on_large_stack() noexcept;
+
 /// Drops work that has not started and waits for running work. For the end of the process.
 void wait_for_large_stacks() noexcept;
 

@@ -130,7 +130,7 @@ Backend& backend(Device device) {
   return start_once(device);
 }
 
-std::uint64_t GpuBackend::next_serial() noexcept {
+std::uint64_t KernelTarget::next_serial() noexcept {
   static constinit std::atomic<std::uint64_t> last{0};
   return ++last;
 }

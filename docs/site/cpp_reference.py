@@ -144,6 +144,7 @@ PAGES = [
             "dsl/evaluate.hpp:explain explain_html cuda_source ptx to_dot",
             "jit/stats.hpp",
             "jit/cache.hpp",
+            "jit/cpu_jit.hpp",
             "runtime/memory.hpp",
         ],
     ),

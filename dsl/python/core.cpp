@@ -1,5 +1,6 @@
 // The module sinter_jit._core. The package's Python files add operators and operations to it.
 #include <sinter/jit/cache.hpp>
+#include <sinter/jit/cpu_jit.hpp>
 #include <sinter/jit/stats.hpp>
 #include <sinter/runtime/device.hpp>
 #include "convert.hpp"
@@ -33,6 +34,13 @@ void wait(const nb::object& device) {
   without_gil([&] { synchronize(on); });
 }
 
+CpuJit cpu_jit_from(const std::string& word) {
+  for (const CpuJit when : {CpuJit::Off, CpuJit::Hot, CpuJit::Always})
+    if (word == to_string(when)) return when;
+  throw nb::value_error(
+      fmt::format("set_cpu_jit(): argument 'when' must be 'off', 'hot' or 'always', not '{}'", word).c_str());
+}
+
 void add_devices(nb::module_& m) {
   m.def("device_count", [] { return without_gil([] { return device_count(); }); }, "Number of GPUs, real or virtual.");
   m.def(
@@ -44,6 +52,13 @@ void add_devices(nb::module_& m) {
   m.def(
       "clear_cache", [] { without_gil([] { clear_cache(); }); },
       "Frees all compiled kernels and plans in memory; the disk cache stays.");
+  m.def(
+      "cpu_jit", [] { return std::string(to_string(cpu_jit())); },
+      "When the CPU's loops are compiled: \"off\", \"hot\" or \"always\".");
+  m.def(
+      "set_cpu_jit", [](const std::string& when) { set_cpu_jit(cpu_jit_from(when)); }, nb::arg("when"),
+      "Chooses when the CPU's loops are compiled by the host's compiler: \"off\", \"hot\" (in the background, when a "
+      "kernel has taken about 50 ms in all) or \"always\" (at its first evaluation).");
 }
 
 /// A notebook's page shows what is written to stderr.

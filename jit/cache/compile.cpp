@@ -57,13 +57,13 @@ class CompileProgress {
   bool is_drawn_ = false;
 };
 
-std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
+std::string compile(const KernelKey& key, runtime::KernelTarget& target) {
   const runtime::TraceSpan span(TraceCategory::Compile, key.name, {{"by", 0, "compiler"}});
   CompileProgress progress(key);
   std::string binary;
-  runtime::run_on_large_stack([&] { binary = device.compile({key.name, key.text}); }, tick, [&] { progress.update(); });
+  runtime::run_on_large_stack([&] { binary = target.compile({key.name, key.text}); }, tick, [&] { progress.update(); });
   const Clock::duration took = progress.elapsed();
-  progress.update();
+  if (!runtime::is_on_large_stack()) progress.update();
   count_compile(took);
   if (runtime::logs(runtime::Log::Jit))
     runtime::log(runtime::Log::Jit,
@@ -72,12 +72,12 @@ std::string compile(const KernelKey& key, runtime::GpuBackend& device) {
   return binary;
 }
 
-KernelBinary compile_and_keep(const KernelKey& key, runtime::GpuBackend& device) {
-  std::string binary = compile(key, device);
+KernelBinary compile_and_keep(const KernelKey& key, runtime::KernelTarget& target) {
+  std::string binary = compile(key, target);
   dump_binary(key, binary);
   DiskCache* const disk = disk_cache();
   // If a compiler other than the expected one was loaded, this is not the key's binary.
-  if (disk && device.binary_tag() == key.target) disk->store(key, binary);
+  if (disk && target.binary_tag() == key.target) disk->store(key, binary);
   return {std::move(binary), KernelOrigin::Compiled};
 }
 
@@ -92,20 +92,20 @@ std::optional<std::string> find_on_disk(DiskCache& disk, const KernelKey& key) {
 
 void set_compile_patience(milliseconds p) noexcept { patience = p; }
 
-KernelBinary find_or_compile(const KernelKey& key, runtime::GpuBackend& device) {
-  dump_text(key);  // first, so that text that does not compile can be inspected
+KernelBinary find_or_compile(const KernelKey& key, runtime::KernelTarget& target) {
+  dump_text(key, target.source_suffix());  // first, so that text that does not compile can be inspected
   if (DiskCache* const disk = disk_cache())
     if (std::optional<std::string> found = find_on_disk(*disk, key)) {
       count_disk_hit();
       dump_binary(key, *found);
       return {std::move(*found), KernelOrigin::Disk};
     }
-  return compile_and_keep(key, device);
+  return compile_and_keep(key, target);
 }
 
-KernelBinary compile_again(const KernelKey& key, runtime::GpuBackend& device) {
+KernelBinary compile_again(const KernelKey& key, runtime::KernelTarget& target) {
   if (DiskCache* const disk = disk_cache()) disk->remove(key);
-  return compile_and_keep(key, device);
+  return compile_and_keep(key, target);
 }
 
 }  // namespace sinter::inline v1::jit

@@ -33,7 +33,7 @@ void dump(const KernelKey& key, std::string_view suffix, std::string_view conten
 
 }  // namespace
 
-void dump_text(const KernelKey& key) { dump(key, ".cu", key.text); }
+void dump_text(const KernelKey& key, std::string_view suffix) { dump(key, suffix, key.text); }
 void dump_binary(const KernelKey& key, std::string_view binary) { dump(key, extension(binary), binary); }
 
 std::string_view extension(std::string_view binary) noexcept {

@@ -6,9 +6,9 @@
 
 namespace sinter::inline v1::jit {
 
-/// NAME_HASH.cu, with a hash of the text, since several kernels may have the same name. Best effort: a folder that
-/// cannot be written is not an error.
-void dump_text(const KernelKey& key);
+/// NAME_HASH and the suffix, with a hash of the text, since several kernels may have the same name. Best effort: a
+/// folder that cannot be written is not an error.
+void dump_text(const KernelKey& key, std::string_view suffix);
 /// NAME_HASH.cubin, .ptx or .so, depending on the bytes.
 void dump_binary(const KernelKey& key, std::string_view binary);
 

@@ -36,9 +36,9 @@ struct Progress {
   std::shared_ptr<Attempt> attempt;  // in progress; null when there is none
 };
 
-/// A kernel that is loaded on one GPU.
-struct OnGpu {
-  std::uint64_t gpu;  // GpuBackend::serial
+/// A kernel that is loaded on one target.
+struct OnTarget {
+  std::uint64_t target;  // KernelTarget::serial
   runtime::KernelHandle function;
   std::shared_ptr<ReadyKernel> ready;
 };
@@ -55,7 +55,7 @@ struct CacheEntry {
   }
   std::uint64_t last_use() const noexcept {
     std::uint64_t last = last_asked;
-    for (const OnGpu& l : loaded) last = std::max(last, l.ready->last_use());
+    for (const OnTarget& l : loaded) last = std::max(last, l.ready->last_use());
     return last;
   }
 
@@ -64,7 +64,7 @@ struct CacheEntry {
   std::vector<std::unique_ptr<const KernelBinary>> refused;  // did not load, but may still be read
   runtime::ForkLocal<Progress> progress;
   // Under the lock of all slots:
-  std::vector<OnGpu> loaded;
+  std::vector<OnTarget> loaded;
   std::size_t counted = 0;  // its bytes that Slots::bytes includes
   std::uint64_t last_asked = 0;
 };
@@ -105,7 +105,7 @@ Evicted evict(Slots& s, std::uint64_t most) {
     s.bytes -= slot.counted;
     s.loaded -= slot.loaded.size();
     s.evicted += slot.loaded.size();
-    for (OnGpu& l : slot.loaded) l.ready->evict();
+    for (OnTarget& l : slot.loaded) l.ready->evict();
   }
   return evicted;
 }
@@ -193,29 +193,30 @@ Found attempt(const SlotRef& slot, const KernelBinary* refused, Get get) {
   }
 }
 
-Found find(const SlotRef& slot, const KernelKey& key, runtime::GpuBackend& device) {
-  return attempt(slot, nullptr, [&] { return find_or_compile(key, device); });
+Found find(const SlotRef& slot, const KernelKey& key, runtime::KernelTarget& target) {
+  return attempt(slot, nullptr, [&] { return find_or_compile(key, target); });
 }
 
-Found replace(const Found& refused, const KernelKey& key, runtime::GpuBackend& device) {
-  return attempt(refused.slot, refused.binary, [&] { return compile_again(key, device); });
+Found replace(const Found& refused, const KernelKey& key, runtime::KernelTarget& target) {
+  return attempt(refused.slot, refused.binary, [&] { return compile_again(key, target); });
 }
 
-const OnGpu* on_gpu(const CacheEntry& slot, const runtime::GpuBackend& device) noexcept {
-  const auto found = std::ranges::find(slot.loaded, device.serial(), &OnGpu::gpu);
+const OnTarget* on_target(const CacheEntry& slot, const runtime::KernelTarget& target) noexcept {
+  const auto found = std::ranges::find(slot.loaded, target.serial(), &OnTarget::target);
   return found == slot.loaded.end() ? nullptr : &*found;
 }
 
 /// A function that another expression or thread loaded. The caller holds the slot, so it is not evicted.
-std::optional<LoadedKernel> find_loaded(const CacheEntry& slot, const runtime::GpuBackend& device) {
+std::optional<LoadedKernel> find_loaded(const CacheEntry& slot, const runtime::KernelTarget& target) {
   const runtime::ForkSafeLock lock(slots.get().mutex);
-  const OnGpu* const known = on_gpu(slot, device);
+  const OnTarget* const known = on_target(slot, target);
   if (!known) return std::nullopt;
   known->ready->touch();
   return LoadedKernel{known->function, known->ready, KernelOrigin::Memory};
 }
 
-LoadedKernel keep(CacheEntry& slot, runtime::KernelHandle function, KernelOrigin origin, runtime::GpuBackend& device) {
+LoadedKernel keep(CacheEntry& slot, runtime::KernelHandle function, KernelOrigin origin,
+                  runtime::KernelTarget& target) {
   kernel_clock.fetch_add(1, std::memory_order_relaxed);
   const auto fresh = std::make_shared<ReadyKernel>(function.handle());
   runtime::KernelHandle spare;  // unloaded without the lock
@@ -223,11 +224,11 @@ LoadedKernel keep(CacheEntry& slot, runtime::KernelHandle function, KernelOrigin
   {
     Slots& s = slots.get();
     const runtime::ForkSafeLock lock(s.mutex);
-    if (const OnGpu* const known = on_gpu(slot, device)) {  // another thread was faster
+    if (const OnTarget* const known = on_target(slot, target)) {  // another thread was faster
       kept.ready = known->ready;
       spare = std::exchange(kept.function, known->function);
     } else {
-      slot.loaded.push_back({device.serial(), kept.function, fresh});
+      slot.loaded.push_back({target.serial(), kept.function, fresh});
       ++s.loaded;
     }
   }
@@ -239,26 +240,26 @@ LoadedKernel keep(CacheEntry& slot, runtime::KernelHandle function, KernelOrigin
 
 constinit std::atomic<std::uint64_t> kernel_clock{1};
 
-CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device) {
-  const KernelKey key{device.binary_tag(), source.name, source.text};
-  const Found found = find(slot_for(key.target, key.text), key, device);
+CompiledKernel compiled(const runtime::KernelSource& source, runtime::KernelTarget& target) {
+  const KernelKey key{target.binary_tag(), source.name, source.text};
+  const Found found = find(slot_for(key.target, key.text), key, target);
   CompiledKernel result{found.binary->bytes, found.origin};
   keep_within_bound(*found.slot);
   return result;
 }
 
-LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::GpuBackend& device) {
-  const KernelKey key{device.binary_tag(), source.name, source.text};
+LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::KernelTarget& target) {
+  const KernelKey key{target.binary_tag(), source.name, source.text};
   const SlotRef slot = slot_for(key.target, key.text);
-  if (std::optional<LoadedKernel> known = find_loaded(*slot, device)) return *std::move(known);
-  const Found found = find(slot, key, device);
+  if (std::optional<LoadedKernel> known = find_loaded(*slot, target)) return *std::move(known);
+  const Found found = find(slot, key, target);
   try {
-    return keep(*slot, device.load(found.binary->bytes, source.name), found.origin, device);
+    return keep(*slot, target.load(found.binary->bytes, source.name), found.origin, target);
   } catch (const runtime::BinaryRefused&) {
     if (found.binary->origin != KernelOrigin::Disk) throw;
   }
-  const Found fresh = replace(found, key, device);
-  return keep(*slot, device.load(fresh.binary->bytes, source.name), fresh.origin, device);
+  const Found fresh = replace(found, key, target);
+  return keep(*slot, target.load(fresh.binary->bytes, source.name), fresh.origin, target);
 }
 
 KernelFigures kernel_figures() noexcept {

@@ -20,7 +20,7 @@ struct CompiledKernel {
 /// or compiles it, while others that request it wait; different kernels compile at the same time. If the compilation
 /// throws, so do the threads that waited; later requests try again. Throws CompileError, and what the device's compile
 /// throws.
-CompiledKernel compiled(const runtime::KernelSource& source, runtime::GpuBackend& device);
+CompiledKernel compiled(const runtime::KernelSource& source, runtime::KernelTarget& target);
 
 struct LoadedKernel {
   runtime::KernelHandle function;  // keeps it loaded even if the cache evicts it
@@ -30,7 +30,7 @@ struct LoadedKernel {
 
 /// Loads the result of compiled(), once for each device. A binary from disk that the device refuses is deleted there
 /// and compiled again once, for all devices and threads; throws BinaryRefused only if that is refused too.
-LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::GpuBackend& device);
+LoadedKernel load_kernel(const runtime::KernelSource& source, runtime::KernelTarget& target);
 
 /// Kernels of this process: loaded ones, counted per device; the bytes of texts and binaries, on the host and on
 /// devices; and how many were evicted so far.

@@ -7,7 +7,7 @@ namespace sinter::inline v1::jit {
 
 /// Everything that the binary depends on: target and compiler, name, text.
 struct KernelKey {
-  std::string target;  // GpuBackend::binary_tag
+  std::string target;  // KernelTarget::binary_tag
   std::string name;
   std::string text;
   friend bool operator==(const KernelKey&, const KernelKey&) = default;

@@ -216,7 +216,7 @@ class RowPartsBuilder {
       }
     }
     for (const Operand o : wanted) part.output(made[id_of(o)]);
-    return {TileProgram(part), std::move(places), outputs};
+    return {TileProgram(part, kernel_.name), std::move(places), outputs};
   }
   static Operand add_input(Graph& part, const Node& n, std::uint32_t number) {
     if (n.op == Op::iota) return part.iota(number);

@@ -121,6 +121,15 @@ RowProgram::RowProgram(const Kernel& kernel) : impl_(new Impl(kernel)) {}
 RowProgram::RowProgram(RowProgram&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
 RowProgram::~RowProgram() { delete impl_; }
 
+bool RowProgram::is_compiled() const noexcept {
+  const auto any_of = [](const RowParts& parts) {
+    return std::ranges::any_of(parts.stages, [](const Stage& s) {
+      return (s.rows && s.rows->program.is_compiled()) || (s.pass && s.pass->program.is_compiled());
+    });
+  };
+  return any_of(impl_->keeping) || (impl_->again && any_of(*impl_->again));
+}
+
 void RowProgram::prepare(const LoopNest& nest) const {
   const Boxes boxes = impl_->boxes_for(nest);
   if (boxes.rows == 0) return;

@@ -26,6 +26,9 @@ class RowProgram {
   /// added in double precision or better. Results depend on shapes, strides and the instruction set, not on threads.
   RunFaults run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
 
+  /// Whether the loops of some part are compiled.
+  bool is_compiled() const noexcept;
+
  private:
   struct Impl;
   Impl* impl_;

@@ -74,7 +74,7 @@ class StepsBuilder {
  public:
   StepsBuilder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
 
-  Steps run() {
+  Steps run(Grouping grouping) {
     find_levels();
     count_uses();
     steps_.values.resize(graph_.nodes().size());
@@ -84,7 +84,10 @@ class StepsBuilder {
       steps_.values[steps_.outputs.back()].output = true;
     }
     order_steps(steps_);
-    make_chains(steps_, uses_);
+    if (grouping == Grouping::Compiled)
+      make_loops(steps_, graph_, uses_);
+    else
+      make_chains(steps_, uses_);
     assign_slots();
     list_places();
     choose_tile();
@@ -298,7 +301,9 @@ bool may_have_runs(const Graph& graph) noexcept {
   });
 }
 
-Steps make_steps(const Graph& graph, UniformLeaves uniform) { return StepsBuilder(graph, uniform).run(); }
+Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping) {
+  return StepsBuilder(graph, uniform).run(grouping);
+}
 
 void order_steps(Steps& steps) {
   // Depth first from the outputs, the operand with the most steps first, so that few values are live.

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
@@ -46,6 +47,7 @@ struct Step {
 };
 
 struct Chain {
+  Loop loop = nullptr;  // compiled; otherwise the code is interpreted
   std::vector<ChainInstruction> code;
   std::vector<ValueId> operands;       // numbered from the first; its own blocks from the last
   std::vector<ValueId> reads, writes;  // values among the operands
@@ -85,10 +87,17 @@ struct Steps {
   double nanoseconds = 0;           // per element, estimated
   std::int64_t tile = 0;            // elements, such that a tile's values fit L1
   std::int64_t array_bytes = 0;     // of one element of all inputs and outputs
+  std::string text;                 // C++ of the chains' loops, if these are to be compiled
+};
+
+/// What the steps are grouped into.
+enum class Grouping : std::uint8_t {
+  Interpreted,  // chains of operations on floats
+  Compiled,     // loops of operations on any dtypes, which must be compiled before the steps run
 };
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read.
-Steps make_steps(const Graph& graph, UniformLeaves uniform);
+Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted);
 
 /// Whether a load of the graph may be a Run, for some nest.
 bool may_have_runs(const Graph& graph) noexcept;
@@ -98,5 +107,8 @@ void order_steps(Steps& steps);
 
 /// Turns consecutive operations on floats into chains.
 void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses);
+
+/// Turns consecutive operations into chains with loops, whose text is compiled later.
+void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses);
 
 }  // namespace sinter::inline v1::jit::cpu

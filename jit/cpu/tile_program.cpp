@@ -14,6 +14,7 @@
 #include <runtime/per_thread.hpp>
 #include <runtime/tbb_guard.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include "tier.hpp"
 #include "worker.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -22,8 +23,14 @@ namespace {
 constexpr std::int64_t panel_tile = 256;  // elements of a row of a panel
 constexpr int max_variants = 16;
 
+constexpr std::int64_t unpacked_tile = 8192;  // elements, for a single step, which rereads nothing
+
 std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
-  return std::min({steps.tile, layout.row, layout.panel > 1 ? panel_tile : steps.tile});
+  if (layout.panel > 1) return std::min({steps.tile, layout.row, panel_tile});
+  if (layout.row <= steps.tile) return layout.row;
+  const bool one_pass =
+      steps.tiles.size() == 1 && std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
+  return one_pass ? std::min(layout.row, unpacked_tile) : steps.tile;
 }
 
 /// Whether an input is an output's array: the two coincide element for element.
@@ -40,62 +47,80 @@ struct TileProgram::Impl {
   struct Variant {
     UniformLeaves uniform;
     Steps steps;
+    std::shared_ptr<Tier> tier;
     std::unique_ptr<const Variant> next;
   };
 
-  explicit Impl(const Graph& g) : graph(g), shortest(may_have_runs(g) ? shortest_run : shortest_row) {}
+  Impl(const Graph& graph, std::string_view name)
+      : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name)})),
+        shortest(may_have_runs(graph) ? shortest_run : shortest_row) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps.
-  const Steps& steps_for(const LoopNest& nest, TileLayout& layout) {
+  const Variant& variant_for(const LoopNest& nest, TileLayout& layout) {
     make_layout(layout, nest, shortest);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
         if (layout.accesses[k] == Access::InPlace && is_output(nest, nest.operands[k]))
           layout.accesses[k] = Access::Packed;
-    if (const Steps* found = find(layout.uniform)) return *found;
+    if (const Variant* found = find(layout.uniform)) return *found;
     // Past this number of variants, one more with all leaves packed serves all other nests.
     if (variants.load(std::memory_order_relaxed) >= max_variants) {
       const UniformLeaves packed{};
-      if (const Steps* found = find(packed)) {
+      if (const Variant* found = find(packed)) {
         pack_uniform(layout);
         return *found;
       }
     }
     const runtime::ForkSafeLock lock(adding);
     if (variants.load(std::memory_order_relaxed) >= max_variants) pack_uniform(layout);
-    const Steps* found = find(layout.uniform);
+    const Variant* found = find(layout.uniform);
     return found != nullptr ? *found : add(layout.uniform);
   }
 
-  const Steps* find(UniformLeaves uniform) const {
+  /// Those that are to run now: compiled ones as soon as they are ready.
+  const Steps& steps_for(const LoopNest& nest, TileLayout& layout) {
+    const Variant& v = variant_for(nest, layout);
+    v.tier->count(static_cast<double>(nest.numel) * v.steps.nanoseconds);
+    const Steps* const compiled = v.tier->ready();
+    return compiled != nullptr ? *compiled : v.steps;
+  }
+
+  const Variant* find(UniformLeaves uniform) const {
     for (const Variant* v = newest.load(std::memory_order_acquire); v != nullptr; v = v->next.get())
-      if (v->uniform == uniform) return &v->steps;
+      if (v->uniform == uniform) return v;
     return nullptr;
   }
 
-  const Steps& add(UniformLeaves uniform) {
-    auto made = std::make_unique<Variant>(uniform, make_steps(graph, uniform), nullptr);
+  const Variant& add(UniformLeaves uniform) {
+    auto made = std::make_unique<Variant>(uniform, make_steps(source->graph, uniform),
+                                          std::make_shared<Tier>(source, uniform), nullptr);
     made->next.reset(newest.load());
     newest.store(made.get(), std::memory_order_release);
     variants.fetch_add(1, std::memory_order_relaxed);
-    return made.release()->steps;
+    return *made.release();
   }
 
-  const Graph graph;
+  const std::shared_ptr<const TierSource> source;
   const std::int64_t shortest;                  // row
   std::atomic<const Variant*> newest{nullptr};  // owned; immutable once published
   std::mutex adding;
   std::atomic<int> variants{0};
 };
 
-TileProgram::TileProgram(const Graph& graph) : impl_(new Impl(graph)) {}
+TileProgram::TileProgram(const Graph& graph, std::string_view name) : impl_(new Impl(graph, name)) {}
 TileProgram::TileProgram(TileProgram&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
 TileProgram::~TileProgram() { delete impl_; }
 
+bool TileProgram::is_compiled() const noexcept {
+  for (const Impl::Variant* v = impl_->newest.load(std::memory_order_acquire); v != nullptr; v = v->next.get())
+    if (v->tier->ready() != nullptr) return true;
+  return false;
+}
+
 void TileProgram::prepare(const LoopNest& nest) const {
   TileLayout layout;
-  (void)impl_->steps_for(nest, layout);
+  impl_->variant_for(nest, layout).tier->prepare();
 }
 
 void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const {

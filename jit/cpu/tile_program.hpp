@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
@@ -23,11 +24,12 @@ struct SharedFaults;
 class TileProgram {
  public:
   /// `graph` is a Kernel's graph: simplified, elementwise, leaves numbered densely.
-  explicit TileProgram(const Graph& graph);
+  /// `name`: its kernel's.
+  explicit TileProgram(const Graph& graph, std::string_view name = "cpu");
   ~TileProgram();
   TileProgram(TileProgram&&) noexcept;
 
-  /// Prepares a run over this nest.
+  /// Prepares a run over this nest, and compiles its loops (tier.hpp). Throws what the compiler throws.
   void prepare(const LoopNest& nest) const;
 
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of
@@ -38,6 +40,9 @@ class TileProgram {
   /// Runs on only this thread, for a part of a larger run: the caller has set DefaultFloatEnvironment and says
   /// whether the arrays exceed the cache.
   void run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const;
+
+  /// Whether its loops are compiled, for some nest.
+  bool is_compiled() const noexcept;
 
  private:
   struct Impl;

@@ -279,6 +279,7 @@ void Worker::place_operands(const Chain& chain) {
 /// Moves the chain's own blocks.
 void Worker::run_chain(const Step& s, std::int64_t n) {
   const Chain& chain = job_->steps.chains[s.chain];
+  if (chain.loop) return chain.loop(nullptr, reinterpret_cast<const void* const*>(chain_operands_), n);
   for (std::uint32_t k = 0; k < chain.blocks; ++k)
     chain_operands_[chain_operands - 1 - k] =
         reinterpret_cast<std::uintptr_t>(chain_blocks_) + k * std::size_t{largest_block};

@@ -63,6 +63,7 @@ class Explanation {
     std::string heading = "computes";
     item(heading, computed(k));
     if (k.rows) rows(*k.rows);
+    if (k.has_compiled_loops) line("    {:<10} {}", "loops", "compiled by the host's compiler");
     if (!k.library.empty()) line("    {:<10} {}", "by", k.library);
     heading = "reads";
     constexpr std::size_t shown = 10;

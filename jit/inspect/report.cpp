@@ -146,6 +146,7 @@ class Builder {
     const Shape& shape = part.shapes.kernels[number];
     Kernel made{.name = k.name, .shape = shape, .library = k.is_product ? std::string(blas()) : ""};
     if (k.rows) made.rows = number < part.row_reports.size() ? part.row_reports[number] : RowReport();
+    made.has_compiled_loops = report_.runs_on_cpu && part.ready.kernels[number]->is_compiled_for_cpu();
     const bool rereads = !report_.runs_on_cpu && made.rows && made.rows->rereads;  // the CPU rereads from its cache
     const KernelTraffic traffic = traffic_of(part.plan(), number, part.shapes, part.leaves, rereads);
     made.bytes_read = traffic.bytes_read(), made.bytes_written = traffic.bytes_written();

@@ -51,6 +51,7 @@ struct Kernel {
   std::size_t numbers = 0;  // passed at each launch
   std::vector<Output> outputs = {};
   std::optional<RowReport> rows = {};  // for a kernel that reduces
+  bool has_compiled_loops = false;     // on the CPU
   double bytes_read = 0, bytes_written = 0;
   double operations = 0;       // as Arithmetic counts them
   double arithmetic_rate = 0;  // of the device, for this kernel's dtype; 0 if unknown

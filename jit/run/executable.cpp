@@ -77,7 +77,7 @@ struct Executable::Variants {
 struct Executable::CpuProgram {
   explicit CpuProgram(const Kernel& kernel)
       : program(kernel.rows ? Program(std::in_place_type<cpu::RowProgram>, kernel)
-                            : Program(std::in_place_type<cpu::TileProgram>, kernel.graph)) {}
+                            : Program(std::in_place_type<cpu::TileProgram>, kernel.graph, kernel.name)) {}
 
   using Program = std::variant<cpu::TileProgram, cpu::RowProgram>;
   Program program;
@@ -166,6 +166,11 @@ RowReport Executable::row_report(const LoopNest& nest, bool aliased, Device devi
   plan.rereads = !c.rows.in_registers && !row_caches;
   if (c.rows.split) plan.launches = RowStages(kernel_, true).count + 1;
   return plan;
+}
+
+bool Executable::is_compiled_for_cpu() const noexcept {
+  const CpuProgram* const cpu = on_cpu_.load(std::memory_order_acquire);
+  return cpu != nullptr && std::visit([](const auto& program) { return program.is_compiled(); }, cpu->program);
 }
 
 void* Executable::load(Variant& v, runtime::GpuBackend& device, std::size_t index) const {

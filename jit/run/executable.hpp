@@ -48,6 +48,8 @@ class Executable {
   void prepare(const LoopNest& nest, bool aliased, Device device) const;
   /// For a kernel that reduces: how a GPU processes its rows; for the CPU, how a GPU without a row cache would.
   RowReport row_report(const LoopNest& nest, bool aliased, Device device) const;
+  /// Whether the CPU's loops of this kernel are compiled.
+  bool is_compiled_for_cpu() const noexcept;
   /// The text that run() would use on a GPU for which `print` prints it.
   runtime::KernelSource source(const LoopNest& nest, bool aliased, PrintSource& print) const;
 

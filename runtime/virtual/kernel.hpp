@@ -5,17 +5,16 @@
 #include <memory>
 #include <string>
 
+#include "../shared_object.hpp"
 #include "abi.h"
 
 namespace sinter::inline v1::runtime::vgpu {
 
 struct Kernel {
-  Kernel() = default;
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  ~Kernel();
+  Kernel(const std::string& bytes, const std::string& its_name)
+      : object(bytes, its_name), name(its_name), binary(bytes) {}
 
-  void* object = nullptr;  // the loader's handle
+  SharedObject object;
   std::string name;
   std::string binary;
   sinter_virtual::KernelInfo info{};
@@ -27,7 +26,7 @@ struct Kernel {
 /// The source line of an instruction; 0 if unknown. For errors only: it is slow.
 int line_of(const Kernel& kernel, std::uintptr_t instruction) noexcept;
 
-/// Loads the result of HostCompiler::compile. Throws CudaError if it is something else or another kernel. The last
+/// Loads the result of compile_kernel. Throws CudaError if it is something else or another kernel. The last
 /// reference unloads it.
 std::shared_ptr<Kernel> load_kernel(const std::string& binary, const std::string& name);
 

@@ -22,8 +22,8 @@
 #include "arena.hpp"
 #include "copy_check.hpp"
 #include "happens_before.hpp"
-#include "host_compiler.hpp"
 #include "kernel.hpp"
+#include "kernel_compiler.hpp"
 #include "late_work.hpp"
 #include "launcher.hpp"
 #include "memory_check.hpp"
@@ -81,7 +81,7 @@ class VirtualGpu final : public GpuBackend {
   int architecture() const noexcept override { return 90; }
   int multiprocessors() const noexcept override { return 4; }
   std::int64_t shared_per_block() const noexcept override { return max_shared; }
-  std::string binary_tag() const override { return HostCompiler::instance().tag(); }
+  std::string binary_tag() const override { return kernel_tag(); }
 
   Streams* streams() noexcept override { return &streams_; }
   MemoryStats memory_stats() const override { return arena_.stats(); }
@@ -168,7 +168,7 @@ class VirtualGpu final : public GpuBackend {
     raise_fault();
   }
 
-  std::string compile(const KernelSource& source) override { return HostCompiler::instance().compile(source); }
+  std::string compile(const KernelSource& source) override { return compile_kernel(source); }
   KernelHandle load(const std::string& binary, const std::string& kernel) override {
     retired_->unload_done();
     return retired_->share(load_kernel(binary, kernel));

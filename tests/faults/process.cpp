@@ -56,7 +56,7 @@ long count_open_files() { return std::distance(fs::directory_iterator("/proc/sel
 std::string leftovers() {
   for (const auto& file : fs::recursive_directory_iterator(".")) {
     const std::string name = file.path().filename();
-    if (name.ends_with(".tmp") || name.starts_with("sinter-virtual-")) return file.path();
+    if (name.ends_with(".tmp") || name.starts_with("sinter-compile-")) return file.path();
   }
   return "";
 }

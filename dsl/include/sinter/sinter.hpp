@@ -45,6 +45,7 @@
 #include <sinter/dsl/sharded.hpp>
 #include <sinter/dsl/sort.hpp>
 #include <sinter/jit/cache.hpp>
+#include <sinter/jit/cpu_jit.hpp>
 #include <sinter/runtime/memory.hpp>
 #include <sinter/runtime/precision.hpp>
 #include <sinter/runtime/stream.hpp>

@@ -151,6 +151,8 @@ SINTER_INLINE Floats half_of_one_plus_exp_minus(Floats x) {
 /// 1 / (1 + e^-x) and x / (1 + e^-x); zeros if e^-x is infinite.
 SINTER_INLINE Floats sigmoid(Floats x) { return Floats(0.5f) / half_of_one_plus_exp_minus(x); }
 SINTER_INLINE Floats silu(Floats x) { return Floats(0.5f) * x / half_of_one_plus_exp_minus(x); }
+SINTER_INLINE Vec<double> sigmoid(Vec<double> x) { return Vec<double>(1) / (Vec<double>(1) + exp(-x)); }
+SINTER_INLINE Vec<double> silu(Vec<double> x) { return x / (Vec<double>(1) + exp(-x)); }
 
 SINTER_INLINE Floats erf(Floats x) {
   const Floats a = abs(x), z = x * x;

@@ -158,9 +158,6 @@ SINTER_INLINE Vec<T> lgamma(Vec<T> x) {
   return any(huge) ? select(huge, x * (log(x) - Vec<T>(1)), r) : r;
 }
 
-SINTER_INLINE Vec<double> sigmoid(Vec<double> x) { return Vec<double>(1) / (Vec<double>(1) + exp(-x)); }
-SINTER_INLINE Vec<double> silu(Vec<double> x) { return x / (Vec<double>(1) + exp(-x)); }
-
 #undef SINTER_FLOAT1
 #undef SINTER_DOUBLE1
 #undef SINTER_BOTH1

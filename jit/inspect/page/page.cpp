@@ -136,6 +136,7 @@ class Page {
         escaped(k.name));
     fact("over", to_string(k.shape));
     fact("computes", computed(k));
+    if (k.has_compiled_loops) fact("loops", "compiled by the host's compiler");
     if (k.rows && !report_.runs_on_cpu && !k.rows->scheme.empty()) fact("threads", k.rows->scheme);
     if (!k.library.empty()) fact("by", k.library);
     for (const report::Input& i : k.inputs) fact("reads", fmt::format("{}; {}", described(i), in_bytes(i.bytes)));

@@ -58,7 +58,8 @@ class Backend {
   virtual void synchronize() = 0;
 };
 
-/// One kernel's CUDA source. The entry is `extern "C" __global__ void name(const __grid_constant__ Params p)`.
+/// One kernel's source: CUDA, whose entry is `extern "C" __global__ void name(const __grid_constant__ Params p)`, or
+/// C++ for the CPU's loops.
 struct KernelSource {
   std::string name;
   std::string text;
@@ -98,11 +99,32 @@ class BinaryRefused : public CudaError {
 /// room for the next one, while loops of equal numbers of iterations wait for the slowest.
 inline constexpr std::int64_t max_blocks_of_launch = std::int64_t{1} << 20;
 
-/// A device that runs kernels from CUDA source.
-class GpuBackend : public Backend {
+/// What compiles kernels and loads them: a GPU, or the CPU for its compiled loops.
+class KernelTarget {
  public:
+  virtual ~KernelTarget() = default;
   /// Unique among the objects of this process.
   std::uint64_t serial() const noexcept { return serial_; }
+  /// Identifies compatible binaries: targets with equal tags, in this or another process, run each other's binaries.
+  /// Includes everything that a binary depends on besides the source: architecture, compiler, flags. Computing the tag
+  /// loads no compiler, and it may change once one is loaded.
+  virtual std::string binary_tag() const = 0;
+  /// Compiles source to a binary for load(). Thread-safe. Throws CompileError, and DeviceError if there is no compiler.
+  virtual std::string compile(const KernelSource& source) = 0;
+  /// The ending of a file with such source.
+  virtual const char* source_suffix() const noexcept { return ".cu"; }
+  /// Throws BinaryRefused, and OutOfMemory or CudaError if the binary is not at fault.
+  virtual KernelHandle load(const std::string& binary, const std::string& name) = 0;
+
+ private:
+  static std::uint64_t next_serial() noexcept;
+
+  const std::uint64_t serial_ = next_serial();
+};
+
+/// A device that runs kernels from CUDA source.
+class GpuBackend : public Backend, public KernelTarget {
+ public:
   /// Page-locked host memory, for all GPUs.
   virtual MemorySource* pinned_memory() { return nullptr; }
   /// The architecture to compile for, as 10 * major + minor: 90.
@@ -115,14 +137,6 @@ class GpuBackend : public Backend {
   virtual double arithmetic_rate(DType /*dtype*/) const noexcept { return 0; }
   /// Maximum bytes of shared memory per block, static and dynamic together.
   virtual std::int64_t shared_per_block() const noexcept { return 48 << 10; }
-  /// Identifies compatible binaries: backends with equal tags, in this or another process, run each other's binaries.
-  /// Includes everything that a binary depends on besides the source: architecture, compiler, flags. Computing the tag
-  /// loads no compiler, and it may change once one is loaded.
-  virtual std::string binary_tag() const = 0;
-  /// Compiles source to a binary for load(). Thread-safe. Throws CompileError, and DeviceError if there is no compiler.
-  virtual std::string compile(const KernelSource& source) = 0;
-  /// Throws BinaryRefused, and OutOfMemory or CudaError if the binary is not at fault.
-  virtual KernelHandle load(const std::string& binary, const std::string& name) = 0;
   /// Device address of a 32-bit fault word. A kernel stores a fault code there if it is 0; synchronizing with the
   /// device (synchronize, download) resets it to 0 and throws the fault. Throws OutOfMemory.
   virtual std::uint64_t fault_word() = 0;
@@ -131,11 +145,6 @@ class GpuBackend : public Backend {
   virtual std::int64_t max_blocks() const noexcept { return max_blocks_of_launch; }
   /// Asynchronous if the device is. Throws CudaError, OutOfMemory.
   virtual void launch(const Launch& launch) = 0;
-
- private:
-  static std::uint64_t next_serial() noexcept;
-
-  const std::uint64_t serial_ = next_serial();
 };
 
 /// The backend of a device. Throws DeviceError ("CUDA error: invalid device ordinal", then the existing devices).

@@ -1,4 +1,4 @@
-#include <runtime/virtual/temporary_folder.hpp>
+#include <runtime/temporary_folder.hpp>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace sinter::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using runtime::vgpu::remove_abandoned;
-using runtime::vgpu::TemporaryFolder;
+using runtime::remove_abandoned;
+using runtime::TemporaryFolder;
 
 void age(const fs::path& path, std::time_t seconds) {
   const timespec then{std::time(nullptr) - seconds, 0}, times[2] = {then, then};
@@ -48,8 +48,8 @@ TEST_F(TemporaryFolderTest, GoesWithItsScope) {
 }
 
 TEST_F(TemporaryFolderTest, WhatKilledProcessesLeftIsRemoved) {
-  const fs::path old = left("sinter-virtual-abcdef", days), fresh = left("sinter-virtual-ghijkl", 23 * hour),
-                 future = left("sinter-virtual-mnopqr", -days);
+  const fs::path old = left("sinter-compile-abcdef", days), fresh = left("sinter-compile-ghijkl", 23 * hour),
+                 future = left("sinter-compile-mnopqr", -days);
   remove_abandoned(scratch.path());
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(fresh / "kernel.cpp"));
@@ -66,9 +66,9 @@ TEST_F(TemporaryFolderTest, WhatIsInUseStays) {
 }
 
 TEST_F(TemporaryFolderTest, SymbolicLinksAreNotFollowedAndNothingElseIsTouched) {
-  const fs::path kept = left("kept", days), other = left("sinter-virtual-of-mine", days),
-                 deep = left("sinter-virtual-abcdef", days), with_link = left("sinter-virtual-ghijkl", days),
-                 link = scratch.file("sinter-virtual-mnopqr"), file = scratch.file("sinter-virtual-stuvwx");
+  const fs::path kept = left("kept", days), other = left("sinter-compile-of-mine", days),
+                 deep = left("sinter-compile-abcdef", days), with_link = left("sinter-compile-ghijkl", days),
+                 link = scratch.file("sinter-compile-mnopqr"), file = scratch.file("sinter-compile-stuvwx");
   fs::create_directory_symlink(kept, link);
   fs::create_directory_symlink(kept, with_link / "link");
   fs::create_directory(deep / "below");
@@ -85,7 +85,7 @@ TEST_F(TemporaryFolderTest, SymbolicLinksAreNotFollowedAndNothingElseIsTouched) 
 }
 
 TEST_F(TemporaryFolderTest, WhatBelongsToAnotherUserStays) {
-  const fs::path theirs = left("sinter-virtual-abcdef", days);
+  const fs::path theirs = left("sinter-compile-abcdef", days);
   if (::chown(theirs.c_str(), 12345, 12345) != 0) GTEST_SKIP() << "NOT TESTED: only root can give folders away";
   age(theirs, days);
   remove_abandoned(scratch.path());
@@ -93,7 +93,7 @@ TEST_F(TemporaryFolderTest, WhatBelongsToAnotherUserStays) {
 }
 
 TEST_F(TemporaryFolderTest, TheFirstOneOfAProcessRemovesThem) {
-  const fs::path old = left("sinter-virtual-abcdef", days);
+  const fs::path old = left("sinter-compile-abcdef", days);
   const std::string folder = scratch.path();
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // a process that has made none
   EXPECT_EXIT(

@@ -1,4 +1,4 @@
-#include "files.hpp"
+#include "whole_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,20 +8,20 @@
 #include <iterator>
 
 #include <sinter/runtime/error.hpp>
-#include "../write.hpp"
+#include "write.hpp"
 
-namespace sinter::inline v1::runtime::vgpu {
+namespace sinter::inline v1::runtime {
 
-void write_file(const std::string& path, const std::string& content) {
-  if (const int error = runtime::write_file(path, content))
+void write_whole_file(const std::string& path, const std::string& content) {
+  if (const int error = write_file(path, content))
     throw Error(fmt::format("Cannot write {} ({}).", path, write_problem(error)));
 }
 
-std::string read_file(const std::string& path) {
+std::string read_whole_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string content((std::istreambuf_iterator<char>(file)), {});
   if (!file) throw Error(fmt::format("Cannot read {} ({}).", path, std::strerror(errno)));
   return content;
 }
 
-}  // namespace sinter::inline v1::runtime::vgpu
+}  // namespace sinter::inline v1::runtime

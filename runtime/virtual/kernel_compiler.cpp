@@ -1,30 +1,23 @@
-#include "host_compiler.hpp"
+#include "kernel_compiler.hpp"
 
 #include <elf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sinter/runtime/error.hpp>
-#include <sstream>
 #include "../fork.hpp"
-
-#include "../environment.hpp"
+#include "../host_compiler.hpp"
 #include "../process.hpp"
-#include "../write.hpp"
+#include "../temporary_folder.hpp"
+#include "../whole_file.hpp"
 #include "abi.h"
-#include "files.hpp"
 #include "memory_check.hpp"
-#include "temporary_folder.hpp"
 
 namespace sinter::inline v1::embedded {
 extern const std::string_view virtual_abi, virtual_shim, virtual_shim_math, virtual_shim_strict;
@@ -77,65 +70,12 @@ std::vector<std::string> all_flags() {
   return all;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::istringstream words(text);
-  words.exceptions(std::ios::badbit);  // a lack of memory must not look like the end of the text
-  std::vector<std::string> result;
-  for (std::string w; words >> w;) result.push_back(w);
-  return result;
-}
-
 std::string cpu_features() {
   std::ifstream info("/proc/cpuinfo");
   info.exceptions(std::ios::badbit);
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("flags") || line.starts_with("Features")) return line;
   return "";
-}
-
-/// A program's file, size and time: versions alone do not distinguish two builds of a compiler.
-std::string identity(const std::string& program) {
-  struct stat s{};
-  if (::stat(program.c_str(), &s) != 0) return program;
-  return fmt::format("{} {} {} {}", program, s.st_size, s.st_mtim.tv_sec, s.st_mtim.tv_nsec);
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-constexpr const char* why = "Virtual GPUs compile kernels with the host's C++ compiler";
-
-std::string missing(const std::string& chosen, int error) {
-  const char* path = trusted_getenv("PATH");
-  return fmt::format(
-      "{}, and none was found{}. Searched: {}{}. Install one (apt install g++) or set SINTER_HOST_CXX to one.", why,
-      error ? fmt::format(" ({})", std::strerror(error)) : "",
-      chosen.empty() ? "c++, g++, clang++ in PATH: " : "SINTER_HOST_CXX=",
-      !chosen.empty() ? chosen
-      : path          ? path
-                      : "(not set)");
-}
-
-/// The first lines of a program's output, for an error.
-std::string printed(const ProcessResult& result) {
-  if (result.error) return "";  // it did not run, so it printed nothing
-  constexpr std::size_t max_lines = 5, max_characters = 200;
-  std::string lines;
-  std::istringstream text(result.output);
-  text.exceptions(std::ios::badbit);
-  std::size_t n = 0;
-  for (std::string line; std::getline(text, line) && n < max_lines; ++n)
-    lines += "\n  " + line.substr(0, max_characters);
-  return n == 0 ? "It printed nothing. " : fmt::format("It printed:{}\n", lines);
-}
-
-std::string failed(const std::string& command, const ProcessResult& result) {
-  return fmt::format("{}, and `{}` failed ({}). {}Repair it, or set SINTER_HOST_CXX to another one.", why, command,
-                     result.ending(), printed(result));
-}
-
-std::string made_nothing(const std::string& command, const ProcessResult& result) {
-  return fmt::format("{}, and `{}` wrote no output file ({}). {}Set SINTER_HOST_CXX to a C++ compiler.", why, command,
-                     result.ending(), printed(result));
 }
 
 /// N of `__launch_bounds__(N`; 1024 if there is none or it is not a number.
@@ -205,68 +145,23 @@ long static_shared_bytes(std::string_view binary) noexcept {
   return bytes;
 }
 
-const HostCompiler& HostCompiler::instance() {
-  static constinit NoDestructor<const HostCompiler> compiler;
-  return compiler.get([] { return new HostCompiler; });
+std::string kernel_tag() {
+  const HostCompiler& compiler = HostCompiler::instance();
+  if (!compiler.exists()) return "host (no compiler)";
+  static constinit NoDestructor<const std::string> tag;
+  return tag.get([&] {
+    const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", compiler.identity(), fmt::join(all_flags(), " "),
+                                        cpu_features(), embedded::virtual_abi, embedded::virtual_shim,
+                                        embedded::virtual_shim_math, embedded::virtual_shim_strict);
+    const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+    return new std::string(fmt::format("host {} {:016x}{:016x}", compiler.version(), hash.high64, hash.low64));
+  });
 }
 
-HostCompiler::HostCompiler() {
-  const std::string chosen = environment("SINTER_HOST_CXX");
-  const std::vector<std::string> candidates =
-      chosen.empty() ? std::vector<std::string>{"c++", "g++", "clang++"} : std::vector<std::string>{chosen};
-  int problem_with_file = 0;
-  for (const std::string& candidate : candidates) {
-    std::vector<std::string> command = split(candidate);
-    int error = 0;
-    if (command.empty() || find_program(command[0], error).empty()) {
-      if (error) problem_with_file = error;
-      continue;
-    }
-    command.emplace_back("--version");
-    const ProcessResult version = run_process(command);
-    if (version.error && is_resource_shortage(version.error))  // not cached: the next query tries again
-      throw DeviceError(failed(fmt::format("{}", fmt::join(command, " ")), version));
-    if (version.failed()) {
-      if (problem_.empty()) problem_ = failed(fmt::format("{}", fmt::join(command, " ")), version);
-      continue;
-    }
-    command.pop_back();
-    take(std::move(command), version.output);
-    return;
-  }
-  if (problem_.empty()) problem_ = missing(chosen, problem_with_file);
-  if (problem_with_file) throw DeviceError(problem_);
-  tag_ = "host (no compiler)";
-}
-
-void HostCompiler::take(std::vector<std::string> command, const std::string& version) {
-  command_ = std::move(command);
-  int error = 0;
-  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", fmt::join(command_, " "),
-                                      identity(find_program(command_[0], error)), version, fmt::join(all_flags(), " "),
-                                      cpu_features(), embedded::virtual_abi, embedded::virtual_shim,
-                                      embedded::virtual_shim_math, embedded::virtual_shim_strict);
-  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-  tag_ = fmt::format("host {} {:016x}{:016x}", first_line(version), hash.high64, hash.low64);
-}
-
-std::string HostCompiler::compile(const KernelSource& source) const {
-  if (command_.empty()) throw DeviceError(problem_);
-  const TemporaryFolder folder;
-  const std::string input = folder.file("kernel.cpp"), output = folder.file("kernel.so");
-  write_file(input, translation_unit(source));
-  std::vector<std::string> command = command_;
-  std::ranges::copy(all_flags(), std::back_inserter(command));
-  command.insert(command.end(), {input, "-o", output});
-  const ProcessResult result = run_process(command);
-  if (result.error) throw DeviceError(failed(fmt::format("{}", fmt::join(command_, " ")), result));
-  const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // other errors are reported by reading it
-  if (!made && result.status == 0) throw DeviceError(made_nothing(fmt::format("{}", fmt::join(command_, " ")), result));
-  if (result.failed() || !made)  // the exit status may be unknown, and a failed compiler leaves no file
-    throw CompileError(fmt::format("The host's compiler rejected kernel {} ({}, {}{}).", source.name,
-                                   fmt::join(command_, " "), result.ending(), under_file_limit()),
-                       result.output, source.text);
-  std::string binary = read_file(output);
+std::string compile_kernel(const KernelSource& source) {
+  std::string binary =
+      HostCompiler::instance().compile({source.name, source.text, translation_unit(source),
+                                        "Virtual GPUs compile kernels with the host's C++ compiler", all_flags()});
   const long shared = static_shared_bytes(binary);
   const std::size_t limit = max_static_shared + (dynamic_shared_name(source.text).empty() ? 0 : dynamic_symbol_bytes);
   if (shared > 0 && static_cast<std::size_t>(shared) > limit)
@@ -281,7 +176,7 @@ std::string HostCompiler::compile(const KernelSource& source) const {
 int line_of(const std::string& binary, unsigned long address) noexcept try {
   const TemporaryFolder folder;
   const std::string file = folder.file("kernel.so");
-  write_file(file, binary);
+  write_whole_file(file, binary);
   const ProcessResult result = run_process({"addr2line", "-i", "-e", file, fmt::format("{:#x}", address)});
   // "name.cu:12" or "name.cu:12 (discriminator 3)"; after functions of the shim that were inlined there.
   const std::size_t suffix = result.output.find(".cu:");

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-namespace sinter::inline v1::runtime::vgpu {
+namespace sinter::inline v1::runtime {
 
 /// A new folder in TMPDIR, else /tmp, removed with all its content. The first one of a process removes folders
 /// abandoned by others.
@@ -25,4 +25,4 @@ class TemporaryFolder {
 /// locked by any process. Does not follow symbolic links and does not touch nested folders.
 void remove_abandoned(const std::string& base) noexcept;
 
-}  // namespace sinter::inline v1::runtime::vgpu
+}  // namespace sinter::inline v1::runtime

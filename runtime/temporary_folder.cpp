@@ -18,12 +18,12 @@
 #include <string_view>
 
 #include <sinter/runtime/error.hpp>
-#include "../environment.hpp"
+#include "environment.hpp"
 
-namespace sinter::inline v1::runtime::vgpu {
+namespace sinter::inline v1::runtime {
 namespace {
 
-constexpr std::string_view prefix = "sinter-virtual-";
+constexpr std::string_view prefix = "sinter-compile-";
 constexpr std::string_view unknown = "XXXXXX";  // replaced by mkdtemp
 constexpr std::time_t abandoned_s = 24 * 3600;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -89,4 +89,4 @@ TemporaryFolder::~TemporaryFolder() {
   if (in_use_ >= 0) ::close(in_use_);
 }
 
-}  // namespace sinter::inline v1::runtime::vgpu
+}  // namespace sinter::inline v1::runtime

@@ -1,0 +1,204 @@
+// Which operations become a compiled loop, and its C++ text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <sinter/jit/ops.hpp>
+#include "steps.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+constexpr std::size_t longest_loop = 80;  // operations: with three operands each, they fit a chain's
+
+std::optional<std::string_view> type_name(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return "bool";
+    case DType::UInt8: return "std::uint8_t";
+    case DType::Int8: return "std::int8_t";
+    case DType::UInt16: return "std::uint16_t";
+    case DType::Int16: return "std::int16_t";
+    case DType::Int32: return "std::int32_t";
+    case DType::Int64: return "std::int64_t";
+    case DType::Float16: return "Half";
+    case DType::BFloat16: return "BFloat16";
+    case DType::Float32: return "float";
+    case DType::Float64: return "double";
+    default: return std::nullopt;
+  }
+}
+
+/// Whether an operation calls a library's function, which compiled loops do not have.
+bool calls_library(Op op, DType dtype) {
+  switch (op) {
+    case Op::exp2:
+    case Op::expm1:
+    case Op::log2:
+    case Op::log10:
+    case Op::log1p:
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+    case Op::atan2:
+    case Op::sinh:
+    case Op::cosh:
+    case Op::asinh:
+    case Op::acosh:
+    case Op::atanh:
+    case Op::hypot:
+    case Op::lgamma:
+    case Op::erfc: return true;
+    case Op::pow: return dtype == DType::Float32 || dtype == DType::Float64;
+    case Op::log:
+    case Op::tanh:
+    case Op::erf:
+    case Op::gelu:
+    case Op::gelu_tanh: return dtype == DType::Float64;
+    default: return false;
+  }
+}
+
+/// Writes the loops of one kernel.
+class LoopWriter {
+ public:
+  LoopWriter(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses)
+      : steps_(steps), graph_(graph), uses_(uses) {}
+
+  bool takes(const Step& s) const {
+    const Node& n = node(s.out);
+    if (s.check != Check::None) return false;
+    if (n.op == Op::cast) return type_name(n.dtype) && type_name(compute_dtype_of(s));
+    if (s.group == Group::Bool) return rule(n.op) == DTypeRule::Logical;
+    if (s.group != Group::Float32 && s.group != Group::Float64 && s.group != Group::Int32 && s.group != Group::Int64)
+      return false;
+    const DTypeRule r = rule(n.op);
+    const bool is_random =
+        r == DTypeRule::RandomFloat32 || r == DTypeRule::RandomFloat64 || r == DTypeRule::RandomInt64;
+    return !is_random && r != DTypeRule::Position && !calls_library(n.op, compute_dtype_of(s));
+  }
+
+  Chain write(std::span<const Step> run) {
+    chain_ = Chain();
+    inside_.clear();
+    numbers_.clear();
+    for (const Step& s : run)
+      for (int k = 0; k < s.arity; ++k) ++inside_[s.in[k]];
+    std::string body, broadcasts;
+    std::vector<ValueId> made;
+    const auto read = [&](ValueId v) {
+      if (std::ranges::find(made, v) != made.end() || std::ranges::find(chain_.reads, v) != chain_.reads.end()) return;
+      const std::size_t operand = add_operand(v);
+      chain_.reads.push_back(v);
+      if (steps_.values[v].level == Level::EachTile)
+        body += fmt::format("    const auto v{} = load<{}>(p{}, i, range);\n", number(v), type_of(v), operand);
+      else
+        broadcasts += fmt::format("  const auto v{} = broadcast<{}>(p{});\n", number(v), type_of(v), operand);
+    };
+    for (const Step& s : run)
+      for (int k = 0; k < s.arity; ++k) {
+        read(s.in[k]);
+        if (k + 1 == s.arity) made.push_back(s.out);
+      }
+    std::string stores;
+    for (const Step& s : run) {
+      body += value_of(s);
+      if (steps_.values[s.out].output || uses_[s.out] > inside_[s.out]) {
+        stores += fmt::format("    store(p{}, i, range, v{});\n", add_operand(s.out), number(s.out));
+        chain_.writes.push_back(s.out);
+      }
+    }
+    const std::size_t loop = steps_.chains.size();
+    loops_ += fmt::format("static void loop_{}(void*, const void* const* operands, std::int64_t n) {{\n", loop);
+    for (std::size_t k = 0; k < chain_.operands.size(); ++k)
+      loops_ += fmt::format("  void* const p{0} = const_cast<void*>(operands[{0}]);\n", k);
+    loops_ += fmt::format("{}  for_each_block(n, [=](std::int64_t i, auto range) SINTER_LAMBDA {{\n{}{}  }});\n}}\n",
+                          broadcasts, body, stores);
+    table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);
+    return std::move(chain_);
+  }
+
+  std::string text() const {
+    if (loops_.empty()) return {};
+    return fmt::format(
+        "namespace sinter::inline v1::jit::cpu::SINTER_ISA {{\nnamespace functions {{\n{}}}  // namespace functions\n\n"
+        "{}\nextern \"C\" __attribute__((visibility(\"default\"))) void (*const sinter_loops[])(void*, const void* "
+        "const*, "
+        "std::int64_t) = {{{}}};\n"
+        "}}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA\n",
+        functions_, loops_, table_);
+  }
+
+ private:
+  const Node& node(ValueId v) const { return graph_.nodes()[v]; }
+  static DTypeRule rule(Op op) { return info(op).rule; }
+  std::string_view type_of(ValueId v) const { return *type_name(node(v).dtype); }
+  DType compute_dtype_of(const Step& s) const { return node(s.in[s.arity - 1]).dtype; }
+
+  /// Values are numbered in their order in the loop, so that equal loops have equal text.
+  std::size_t number(ValueId v) { return numbers_.try_emplace(v, numbers_.size()).first->second; }
+  std::size_t add_operand(ValueId v) {
+    chain_.operands.push_back(v);
+    return chain_.operands.size() - 1;
+  }
+
+  std::string value_of(const Step& s) {
+    const Node& n = node(s.out);
+    if (n.op == Op::cast)
+      return fmt::format("    const auto v{} = cast<{}>(v{});\n", number(s.out), type_of(s.out), number(s.in[0]));
+    define(n.op);
+    const ValueId b = s.arity > 1 ? s.in[1] : s.in[0], c = s.arity > 2 ? s.in[2] : b;
+    return fmt::format("    const auto v{} = apply<functions::{}_op, {}>(v{}, v{}, v{});\n", number(s.out), name(n.op),
+                       *type_name(compute_dtype_of(s)), number(s.in[0]), number(b), number(c));
+  }
+
+  /// The operation's tokens as a function on vectors, as in simd/loops.hpp.
+  void define(Op op) {
+    if (std::ranges::find(defined_, op) != defined_.end()) return;
+    defined_.push_back(op);
+    functions_ += fmt::format(
+        "struct {}_op {{\n  template <class T, class A, class B, class C>\n"
+        "  static SINTER_INLINE auto apply(A a, B b, C c) {{ return {}; }}\n}};\n",
+        name(op), body(op));
+  }
+
+  Steps& steps_;
+  const Graph& graph_;
+  const std::vector<std::uint32_t>& uses_;
+  std::map<ValueId, std::uint32_t> inside_;  // reads of a value by the loop's steps
+  std::map<ValueId, std::size_t> numbers_;
+  Chain chain_;
+  std::vector<Op> defined_;
+  std::string functions_, loops_, table_;
+};
+
+}  // namespace
+
+void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses) {
+  const std::vector<Step> all = std::move(steps.tiles);
+  steps.tiles.clear();
+  LoopWriter writer(steps, graph, uses);
+  for (std::size_t i = 0; i < all.size();) {
+    std::size_t end = i;
+    while (end < all.size() && end - i < longest_loop && writer.takes(all[end])) ++end;
+    if (end - i < 2) {
+      steps.tiles.push_back(all[i++]);
+      continue;
+    }
+    Step s;
+    s.group = Group::Chains;
+    s.chain = static_cast<std::uint32_t>(steps.chains.size());
+    steps.chains.push_back(writer.write({&all[i], end - i}));
+    steps.tiles.push_back(s);
+    i = end;
+  }
+  steps.text = writer.text();
+}
+
+}  // namespace sinter::inline v1::jit::cpu

@@ -1,0 +1,108 @@
+#include "loop_compiler.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <runtime/fork.hpp>
+#include <runtime/host_compiler.hpp>
+#include <runtime/shared_object.hpp>
+
+namespace sinter::inline v1::embedded {
+extern const std::string_view simd_headers;
+}
+
+namespace sinter::inline v1::jit::cpu {
+namespace {
+
+// As the library's own loops are compiled (jit/CMakeLists.txt): results are the same bits.
+constexpr std::array common_flags = {"-xc++",
+                                     "-std=gnu++20",
+                                     "-O3",
+                                     "-w",
+                                     "-pipe",
+                                     "-shared",
+                                     "-fPIC",
+                                     "-nostdlib",
+                                     "-ffp-contract=off",
+                                     "-fno-math-errno",
+                                     "-fno-trapping-math",
+                                     "-fwrapv",
+                                     "-fno-strict-aliasing",
+                                     "-fno-exceptions",
+                                     "-fno-rtti",
+                                     "-fno-asynchronous-unwind-tables",
+                                     "-fno-stack-protector",
+                                     "-fvisibility=hidden",
+                                     "-Wno-psabi"};
+
+std::vector<std::string> flags_for(Isa isa) {
+  std::vector<std::string> flags(common_flags.begin(), common_flags.end());
+  const auto add = [&](std::initializer_list<const char*> more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+  };
+  switch (isa) {
+    case Isa::Sse4: add({"-msse4.2"}); break;
+    case Isa::Avx2: add({"-mavx2", "-mfma", "-mf16c"}); break;
+    case Isa::Avx512:
+      add({"-mavx512f", "-mavx512dq", "-mavx512bw", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"});
+      break;
+  }
+  return flags;
+}
+
+constexpr std::string_view isa_names[] = {"sse4", "avx2", "avx512"};
+
+struct LoadedLoops {
+  explicit LoadedLoops(const std::string& binary, const std::string& name)
+      : object(binary, name), loops(static_cast<const Loop*>(object.find("sinter_loops"))) {
+    if (loops == nullptr)
+      throw runtime::BinaryRefused(fmt::format("Cannot load the loops of {}: the binary holds none.", name));
+  }
+  runtime::SharedObject object;
+  const Loop* loops;
+};
+
+class LoopCompiler final : public runtime::KernelTarget {
+ public:
+  explicit LoopCompiler(Isa isa) : flags_(flags_for(isa)) {
+    const std::string key = fmt::format("{}\n{}", fmt::join(flags_, " "), embedded::simd_headers);
+    const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
+    tag_ = fmt::format("cpu {} {:016x}{:016x}", isa_names[static_cast<int>(isa)], hash.high64, hash.low64);
+  }
+
+  std::string binary_tag() const override { return tag_; }
+  const char* source_suffix() const noexcept override { return ".cpp"; }
+  std::string compile(const runtime::KernelSource& source) override {
+    return runtime::HostCompiler::instance().compile(
+        {source.name, source.text, fmt::format("{}\n{}", embedded::simd_headers, source.text),
+         "The CPU's loops are compiled by the host's C++ compiler", flags_});
+  }
+  runtime::KernelHandle load(const std::string& binary, const std::string& name) override {
+    return runtime::KernelHandle(std::make_shared<LoadedLoops>(binary, name));
+  }
+
+ private:
+  const std::vector<std::string> flags_;
+  std::string tag_;
+};
+
+constinit runtime::NoDestructor<LoopCompiler> compilers[std::size(isa_names)];
+
+}  // namespace
+
+runtime::KernelTarget& loop_compiler(Isa isa) {
+  return compilers[static_cast<int>(isa)].get([&] { return new LoopCompiler(isa); });
+}
+
+const Loop* loops_of(void* handle) noexcept { return static_cast<const LoadedLoops*>(handle)->loops; }
+
+bool can_compile() { return runtime::HostCompiler::instance().exists(); }
+
+}  // namespace sinter::inline v1::jit::cpu

@@ -1,0 +1,118 @@
+#include "tier.hpp"
+
+#include <fmt/format.h>
+#include <sys/auxv.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include <runtime/environment.hpp>
+#include <runtime/large_stack.hpp>
+#include <runtime/log.hpp>
+#include "../cache/kernel_cache.hpp"
+#include "../stats/history.hpp"
+#include "loop_compiler.hpp"
+
+namespace sinter::inline v1 {
+namespace jit::cpu {
+namespace {
+
+constexpr double hot_ns = 50e6;  // of work, after which a program is compiled
+
+CpuJit cpu_jit_of_environment() noexcept try {
+  if (::getauxval(AT_SECURE) != 0) return CpuJit::Off;
+  const char* const wish = runtime::trusted_getenv("SINTER_CPU_JIT");
+  if (wish == nullptr || *wish == '\0') return CpuJit::Hot;
+  for (const CpuJit when : {CpuJit::Off, CpuJit::Hot, CpuJit::Always})
+    if (runtime::same_word(to_string(when), wish)) return when;
+  runtime::report_unreadable("SINTER_CPU_JIT", wish, "off, hot or always", "treating it as hot");
+  return CpuJit::Hot;
+} catch (...) {
+  return CpuJit::Hot;
+}
+
+constexpr int unread = -1;
+constinit std::atomic<int> when_compiled{unread};
+
+void report_uncompiled(const std::string& name, const std::exception& error) noexcept try {
+  if (runtime::logs(runtime::Log::Jit))
+    runtime::log(runtime::Log::Jit, fmt::format("the CPU's loops of {} stay interpreted: {}", name, error.what()));
+} catch (...) {
+}
+
+}  // namespace
+}  // namespace jit::cpu
+
+const char* to_string(CpuJit when) noexcept {
+  switch (when) {
+    case CpuJit::Off: return "off";
+    case CpuJit::Hot: return "hot";
+    case CpuJit::Always: break;
+  }
+  return "always";
+}
+
+CpuJit cpu_jit() noexcept {
+  int known = jit::cpu::when_compiled.load(std::memory_order_relaxed);
+  if (known == jit::cpu::unread) [[unlikely]]
+    if (const int fresh = static_cast<int>(jit::cpu::cpu_jit_of_environment());
+        jit::cpu::when_compiled.compare_exchange_strong(known, fresh))
+      known = fresh;
+  return static_cast<CpuJit>(known);
+}
+
+void set_cpu_jit(CpuJit when) noexcept {
+  jit::cpu::when_compiled.store(static_cast<int>(when), std::memory_order_relaxed);
+}
+
+namespace jit::cpu {
+
+/// Threads may lose each other's work: the sum is an estimate of estimates, and a program that is hot in several
+/// threads is so soon.
+void Tier::add(double nanoseconds) noexcept {
+  const CpuJit when = cpu_jit();
+  if (when == CpuJit::Off) return;
+  const double sum = nanoseconds_.load(std::memory_order_relaxed) + nanoseconds;
+  nanoseconds_.store(sum, std::memory_order_relaxed);
+  if (when == CpuJit::Hot && sum < hot_ns) return;
+  if (state_.exchange(State::Started, std::memory_order_relaxed) != State::Counting) return;
+  try {
+    if (when == CpuJit::Always)
+      compile();
+    else
+      runtime::queue_on_large_stack([self = shared_from_this()] {
+        try {
+          self->compile();
+        } catch (const std::exception& error) {
+          report_uncompiled(self->source_->name, error);
+        }
+      });
+  } catch (const std::exception& error) {
+    report_uncompiled(source_->name, error);
+  }
+}
+
+void Tier::prepare() {
+  if (cpu_jit() == CpuJit::Off || ready() != nullptr) return;
+  if (state_.exchange(State::Started, std::memory_order_relaxed) != State::Counting) return;
+  compile();
+}
+
+void Tier::compile() {
+  Steps steps = make_steps(source_->graph, uniform_, Grouping::Compiled);
+  if (steps.text.empty()) return;
+  const auto begin = std::chrono::steady_clock::now();
+  runtime::KernelTarget& compiler = loop_compiler(isa());
+  LoadedKernel loaded = load_kernel({source_->name, steps.text}, compiler);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  const Loop* loop = loops_of(loaded.function.handle());
+  for (Chain& chain : steps.chains) chain.loop = *loop++;
+  loaded_ = std::move(loaded.function);
+  steps_ = std::move(steps);
+  remember({source_->name, Device(), compiler.binary_tag(), loaded.origin, took.count()});
+  ready_.store(&steps_, std::memory_order_release);
+}
+
+}  // namespace jit::cpu
+}  // namespace sinter::inline v1

@@ -1,0 +1,53 @@
+// The second tier of a program: the same steps, in loops that the host's compiler made.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <sinter/jit/cpu_jit.hpp>
+#include <sinter/runtime/backend.hpp>
+#include "steps.hpp"
+
+namespace sinter::inline v1::jit::cpu {
+
+/// What a program shares with the thread that compiles its loops.
+struct TierSource {
+  Graph graph;
+  std::string name;  // of the kernel
+};
+
+/// The compiled form of steps for one set of uniform leaves. Its results are the same bits as those of the interpreted
+/// form, whose vectors' functions it is compiled from, so it takes over between two runs.
+class Tier : public std::enable_shared_from_this<Tier> {
+ public:
+  Tier(std::shared_ptr<const TierSource> source, UniformLeaves uniform)
+      : source_(std::move(source)), uniform_(uniform) {}
+
+  /// Null while they are not ready.
+  const Steps* ready() const noexcept { return ready_.load(std::memory_order_acquire); }
+  /// Counts a run's work, estimated in nanoseconds of one thread. A program that has done enough is compiled in the
+  /// background; with CpuJit::Always at once.
+  void count(double nanoseconds) noexcept {
+    if (state_.load(std::memory_order_relaxed) == State::Counting) add(nanoseconds);
+  }
+  /// Compiles now if that is not off, and waits. Throws what the compiler throws.
+  void prepare();
+
+ private:
+  enum class State : std::uint8_t { Counting, Started };
+
+  void add(double nanoseconds) noexcept;
+  void compile_later();
+  void compile();
+
+  const std::shared_ptr<const TierSource> source_;
+  const UniformLeaves uniform_;
+  std::atomic<State> state_{State::Counting};
+  std::atomic<double> nanoseconds_{0};
+  std::atomic<const Steps*> ready_{nullptr};
+  Steps steps_;                   // written before it is published
+  runtime::KernelHandle loaded_;  // the loops
+};
+
+}  // namespace sinter::inline v1::jit::cpu

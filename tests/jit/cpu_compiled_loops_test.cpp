@@ -1,0 +1,297 @@
+// Compiled loops beside the interpreted ones, bit by bit.
+#include <jit/cpu/tier.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include <jit/ops/traits.hpp>
+#include <jit/passes/compute_dtypes.hpp>
+#include <sinter/jit/ops.hpp>
+#include <sinter/jit/stats.hpp>
+#include "../setup.hpp"
+#include "cpu_kernels.hpp"
+
+namespace sinter::test {
+namespace {
+
+const Setup memory_only([] {
+  keep_kernels_in_memory();
+  setenv("SINTER_CPU_JIT", "off", 1);
+});
+
+class When {
+ public:
+  explicit When(CpuJit when) : before_(cpu_jit()) { set_cpu_jit(when); }
+  ~When() { set_cpu_jit(before_); }
+  When(const When&) = delete;
+
+ private:
+  CpuJit before_;
+};
+
+bool is_nan(DType dtype, Bits bits) {
+  return dtype == DType::Float32 ? as<float>(bits) != as<float>(bits)
+                                 : dtype == DType::Float64 && as<double>(bits) != as<double>(bits);
+}
+
+/// A graph, its inputs, and one contiguous array for each of its outputs.
+struct Case {
+  Graph graph;
+  std::vector<DType> inputs;
+  std::vector<DType> outputs;
+
+  Operand leaf(DType dtype) {
+    inputs.push_back(dtype);
+    return graph.leaf(dtype, static_cast<std::uint32_t>(inputs.size() - 1));
+  }
+  void output(Operand o, DType dtype) {
+    graph.output(o);
+    outputs.push_back(dtype);
+  }
+
+  /// Evaluates n elements in both ways and compares. `uniform`: bit k is set if input k is one element for all.
+  void check(std::int64_t n, std::uint32_t uniform, std::uint32_t seed) const {
+    std::mt19937 random(seed);
+    std::vector<Array> in, interpreted, compiled;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      in.push_back(make_array(inputs[k], {n}, {uniform >> k & 1 ? 0 : 1}, random() % 2 == 0));
+      fill(in.back(), random);
+    }
+    for (const DType d : outputs) {
+      interpreted.push_back(make_array(d, {n}, {1}, random() % 2 == 0));
+      compiled.push_back(make_array(d, {n}, {1}, random() % 2 == 0));
+    }
+    run(interpreted, in, n, CpuJit::Off);
+    run(compiled, in, n, CpuJit::Always);
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const Bits a = element(interpreted[k], {n}, i), b = element(compiled[k], {n}, i);
+        if (is_nan(outputs[k], a) && is_nan(outputs[k], b)) continue;
+        ASSERT_EQ(a, b) << "output " << k << ", element " << i << " of " << n << ", uniform " << uniform << ", seed "
+                        << seed;
+      }
+  }
+
+ private:
+  void run(const std::vector<Array>& out, const std::vector<Array>& in, std::int64_t n, CpuJit when) const {
+    std::vector<const Array*> operands;
+    for (const Array& a : out) operands.push_back(&a);
+    for (const Array& a : in) operands.push_back(&a);
+    const When chosen(when);
+    std::unique_ptr<TileProgram>& program = programs_[{when, jit::cpu::isa()}];
+    if (!program) program = std::make_unique<TileProgram>(graph, "test");
+    program->run(make_nest({n}, operands, static_cast<int>(out.size())), {});
+    if (when == CpuJit::Always) {
+      ASSERT_TRUE(program->is_compiled());
+    }
+  }
+
+  mutable std::map<std::pair<CpuJit, Isa>, std::unique_ptr<TileProgram>> programs_;
+};
+
+/// The instruction sets whose loops differ most: the narrowest, without masks, and the one in use.
+template <class F>
+void for_two_isas(F f) {
+  const EachIsa all;
+  all.run([&](Isa isa) {
+    if (isa == all.all().front() || isa == all.all().back()) f(isa);
+  });
+}
+
+bool is_random(DTypeRule rule) {
+  return rule == DTypeRule::RandomFloat32 || rule == DTypeRule::RandomFloat64 || rule == DTypeRule::RandomInt64;
+}
+
+/// The result's dtype of an operation of the table that computes in `dtype`; none if it does not.
+std::optional<DType> result_of(Op op, DType dtype) {
+  const bool is_float = dtype == DType::Float32 || dtype == DType::Float64;
+  switch (info(op).rule) {
+    case DTypeRule::Same:
+    case DTypeRule::First:
+    case DTypeRule::FirstNumber:
+    case DTypeRule::Number:
+    case DTypeRule::Select: return dtype;
+    case DTypeRule::Compare: return DType::Bool;
+    case DTypeRule::Integer:
+    case DTypeRule::IntegerOnly: return is_float ? std::nullopt : std::optional(dtype);
+    case DTypeRule::Float:
+    case DTypeRule::FloatOnly:
+    case DTypeRule::WideFloat: return is_float ? std::optional(dtype) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+TEST(CpuCompiledLoops, EveryOperationOfEveryDtype) {
+  for (const DType dtype : {DType::Float32, DType::Float64, DType::Int32, DType::Int64}) {
+    Case c;
+    const Operand a = c.leaf(dtype), b = c.leaf(dtype), d = c.leaf(dtype), mask = c.leaf(DType::Bool);
+    std::size_t operations = 0;
+    for (int number = static_cast<int>(first_table_op); number < op_count; ++number) {
+      const Op op = static_cast<Op>(number);
+      const std::optional<DType> result = result_of(op, dtype);
+      if (is_composite(op) || !result || is_random(info(op).rule)) continue;
+      if (has(op, jit::FaultsOnZeroDivisor) && dtype != DType::Float32 && dtype != DType::Float64) continue;
+      std::vector<Operand> operands{a, b, d};
+      if (info(op).rule == DTypeRule::Select) operands = {mask, a, b};
+      operands.resize(info(op).arity);
+      c.output(c.graph.node(op, *result, operands), *result);
+      ++operations;
+    }
+    EXPECT_GT(operations, 15u);
+    for_two_isas([&](Isa isa) {
+      if (isa == Isa::Sse4 && dtype != DType::Float32) return;  // compiling takes ten seconds
+      SCOPED_TRACE(fmt::format("{} {}", isa_name(isa), name(dtype)));
+      for (const std::int64_t n : {1, 7, 33, 1000}) c.check(n, 0, seed_of_tests() + static_cast<std::uint32_t>(n));
+      for (const std::uint32_t uniform : {1u, 6u, 8u}) c.check(100, uniform, seed_of_tests() + uniform);
+    });
+  }
+}
+
+TEST(CpuCompiledLoops, EveryConversion) {
+  Case c;
+  std::vector<DType> dtypes;
+  for (int k = 0; k < real_dtype_count; ++k) dtypes.push_back(static_cast<DType>(k));
+  for (const DType from : dtypes) {
+    const Operand x = c.leaf(from);
+    for (const DType to : dtypes)
+      if (from != to && jit::has_conversion(from, to)) c.output(c.graph.node(Op::cast, to, std::vector{x}), to);
+  }
+  for_two_isas([&](Isa isa) {
+    SCOPED_TRACE(isa_name(isa));
+    for (const std::int64_t n : {1, 5, 19, 300}) c.check(n, 0, seed_of_tests() + static_cast<std::uint32_t>(n));
+  });
+}
+
+/// Bools, 8-byte and 16-bit values between floats: (half(x) > y) & (y < z) ? x : float(z), z a double.
+TEST(CpuCompiledLoops, DtypesInOneLoop) {
+  Case c;
+  const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32), z = c.leaf(DType::Float64);
+  const auto make = [&](Op op, DType dtype, std::vector<Operand> of) { return c.graph.node(op, dtype, of); };
+  const Operand half = make(Op::cast, DType::Float16, {x}), back = make(Op::cast, DType::Float32, {half});
+  const Operand wide = make(Op::cast, DType::Float64, {y});
+  const Operand both =
+      make(Op::logical_and, DType::Bool, {make(Op::gt, DType::Bool, {back, y}), make(Op::lt, DType::Bool, {wide, z})});
+  c.output(make(Op::where, DType::Float32, {both, x, make(Op::cast, DType::Float32, {z})}), DType::Float32);
+  c.output(make(Op::where, DType::Float64, {both, wide, z}), DType::Float64);
+  c.output(both, DType::Bool);
+  c.output(half, DType::Float16);
+  c.output(make(Op::cast, DType::Int32, {both}), DType::Int32);
+  for_two_isas([&](Isa isa) {
+    SCOPED_TRACE(isa_name(isa));
+    for (std::int64_t n = 1; n < 70; ++n) c.check(n, 0, seed_of_tests() + static_cast<std::uint32_t>(n));
+    c.check(20'000, 4, seed_of_tests());
+  });
+}
+
+TEST(CpuCompiledLoops, OutputsInThePlaceOfInputs) {
+  Graph graph;
+  const Operand x = graph.leaf(DType::Float32, 0), y = graph.leaf(DType::Float32, 1);
+  const Operand sum = graph.node(Op::add, DType::Float32, std::vector{x, y});
+  graph.output(graph.node(Op::mul, DType::Float32, std::vector{sum, x}));
+  for (const std::int64_t n : {3, 64, 1000, 30'000}) {
+    const Array xs = make_array(DType::Float32, {n}, {1}), ys = make_array(DType::Float32, {n}, {1});
+    for (std::int64_t i = 0; i < n; ++i) {
+      write(DType::Float32, xs.memory.data() + 4 * i, to_bits(static_cast<float>(i % 1000)));
+      write(DType::Float32, ys.memory.data() + 4 * i, to_bits(static_cast<float>(i % 7)));
+    }
+    const When chosen(CpuJit::Always);
+    TileProgram(graph).run(make_nest({n}, {&xs, &xs, &ys}, 1), {});
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto a = static_cast<float>(i % 1000), b = static_cast<float>(i % 7);
+      ASSERT_EQ(as<float>(element(xs, {n}, i)), (a + b) * a) << i << " of " << n;
+    }
+  }
+}
+
+Graph small_graph() {
+  Graph graph;
+  const Operand x = graph.leaf(DType::Float32, 0);
+  const Operand twice = graph.node(Op::add, DType::Float32, std::vector{x, x});
+  graph.output(graph.node(Op::exp, DType::Float32, std::vector{twice}));
+  return graph;
+}
+
+struct SmallRun {
+  Array out = make_array(DType::Float32, {1000}, {1}), x = make_array(DType::Float32, {1000}, {1});
+  LoopNest nest = make_nest({1000}, {&out, &x}, 1);
+  SmallRun() { std::memset(x.memory.data(), 0, 4000); }
+};
+
+TEST(CpuCompiledLoops, ReplaceTheInterpretedOnesOfHotPrograms) {
+  const TileProgram program(small_graph(), "hot");
+  const SmallRun small;
+  program.run(small.nest, {});
+  const When chosen(CpuJit::Hot);
+  const std::uint64_t before = jit_stats().compiles;
+  program.run(small.nest, {});
+  EXPECT_FALSE(program.is_compiled()) << "after one run";
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (!program.is_compiled() && std::chrono::steady_clock::now() < give_up) program.run(small.nest, {});
+  ASSERT_TRUE(program.is_compiled());
+  EXPECT_EQ(jit_stats().compiles, before + 1);
+  program.run(small.nest, {});
+  EXPECT_EQ(as<float>(element(small.out, {1000}, 999)), 1.f);
+  const KernelRecord last = kernel_history().back();
+  EXPECT_EQ(last.name, "hot");
+  EXPECT_TRUE(last.device.is_cpu());
+  EXPECT_EQ(last.target.substr(0, 4), "cpu ");
+}
+
+TEST(CpuCompiledLoops, AreNotMadeWhereThatIsOff) {
+  const TileProgram program(small_graph(), "off");
+  const SmallRun small;
+  const std::uint64_t before = jit_stats().compiles;
+  for (int i = 0; i < 1000; ++i) program.run(small.nest, {});
+  program.prepare(small.nest);
+  EXPECT_FALSE(program.is_compiled());
+  EXPECT_EQ(jit_stats().compiles, before);
+}
+
+TEST(CpuCompiledLoops, AreMadeByPreparing) {
+  const TileProgram program(small_graph(), "prepared");
+  const SmallRun small;
+  const When chosen(CpuJit::Hot);
+  program.prepare(small.nest);
+  EXPECT_TRUE(program.is_compiled());
+}
+
+/// Equal loops of different kernels are one entry of the cache.
+TEST(CpuCompiledLoops, AreSharedByEqualPrograms) {
+  const When chosen(CpuJit::Always);
+  const SmallRun small;
+  const TileProgram first(small_graph(), "first"), second(small_graph(), "second");
+  first.run(small.nest, {});
+  const std::uint64_t before = jit_stats().compiles;
+  second.run(small.nest, {});
+  EXPECT_TRUE(second.is_compiled());
+  EXPECT_EQ(jit_stats().compiles, before);
+}
+
+TEST(CpuCompiledLoops, ThreadsRunWhileLoopsAreReplaced) {
+  for (int round = 0; round < 3; ++round) {
+    const TileProgram program(small_graph(), "threads");
+    set_cpu_jit(CpuJit::Hot);
+    std::vector<std::thread> threads;
+    std::atomic<int> wrong{0};
+    for (int t = 0; t < 3; ++t)
+      threads.emplace_back([&] {
+        const SmallRun mine;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        for (int after = 0; after < 100 && std::chrono::steady_clock::now() < end; after += program.is_compiled()) {
+          program.run(mine.nest, {});
+          wrong += as<float>(element(mine.out, {1000}, 500)) != 1.f;
+        }
+      });
+    for (std::thread& t : threads) t.join();
+    set_cpu_jit(CpuJit::Off);
+    EXPECT_TRUE(program.is_compiled());
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+}  // namespace
+}  // namespace sinter::test
