@@ -45,7 +45,7 @@ class RowPartsBuilder {
   }
 
  private:
-  bool over_domain(std::size_t output) const { return kernel_.rows->axis_mapping[output] == AxisMapping::Domain; }
+  bool over_domain(std::size_t output) const { return is_element_output(kernel_, output); }
   static bool is_input(const Node& n) { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
   std::uint32_t operand_of(const Node& n) const {
     return static_cast<std::uint32_t>(kernel_.outputs.size() + n.attribute);
@@ -135,16 +135,9 @@ class RowPartsBuilder {
             static_cast<std::uint8_t>(size_of(graph_.nodes()[id].dtype))};
   }
 
-  /// The stage whose pass computes elementwise outputs: the last one that reduces, unless they need its results.
-  int output_stage() const {
-    const auto ready = [&](Operand o) { return stages_.stage_of(o) + combines(graph_[o]); };
-    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
-      if (over_domain(k) && ready(graph_.outputs()[k]) == stages_.count) return stages_.count;
-    return stages_.count - 1;
-  }
-
   /// The elements that the stage's reductions, or in its stage the outputs, still need.
   void add_pass(int stage) {
+    const bool writes = stage + 1 == stages_.count + stages_.has_final_pass;
     std::vector<Operand> wanted;
     std::vector<OperandSource> places;
     for (Id id = 0; id < graph_.nodes().size(); ++id) {
@@ -152,7 +145,7 @@ class RowPartsBuilder {
       wanted.push_back({static_cast<NodeId>(id), 0});
       places.push_back(tile_place(wanted.back()));
     }
-    for (std::size_t k = 0; k < kernel_.outputs.size() && stage == output_stage(); ++k) {
+    for (std::size_t k = 0; k < kernel_.outputs.size() && writes; ++k) {
       if (!over_domain(k)) continue;
       const Operand o = graph_.outputs()[k];
       wanted.push_back(o);

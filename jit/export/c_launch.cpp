@@ -92,7 +92,7 @@ std::string run(const Model& m) {
     out += fmt::format(
         "    result = sinter_launch(kernel, &nest, {}, {}, {}, call);\n    if (result != sinter_ok) return "
         "result;\n  }}\n",
-        count > 0 ? "scalars" : "NULL", count, m.steps[s].writes_elements);
+        count > 0 ? "scalars" : "NULL", count, m.steps[s].has_final_pass);
   }
   return out + "  return sinter_ok;\n}\n\n";
 }

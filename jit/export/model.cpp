@@ -261,7 +261,7 @@ void add_version(const Model& m, const Export& from, Step& step, Layout layout) 
 void add_steps(Model& m, const Export& from) {
   for (Step& step : m.steps) {
     step.traits = std::make_shared<const KernelTraits>(*step.kernel);
-    step.writes_elements = step.traits->rows && step.traits->rows->writes_elements;
+    step.has_final_pass = step.traits->rows && step.traits->rows->has_final_pass;
     const Layout most_general = m.is_strided() ? Layout::Strided : Layout::Contiguous;
     for (const Layout layout : {Layout::Contiguous, Layout::Padded, Layout::Strided})
       if (layout == most_general || (layout < most_general && !m.one_variant)) add_version(m, from, step, layout);

@@ -73,7 +73,7 @@ struct Step {
   std::shared_ptr<const KernelTraits> traits;
   SymbolicShape domain;
   std::vector<LayoutVersion> versions;  // one for each layout
-  bool writes_elements = false;
+  bool has_final_pass = false;
 };
 
 struct Model {

@@ -111,13 +111,12 @@ class Lowering {
     if (context_.scheme.in_registers) traversal_.load_registers(work_);
   }
 
-  /// Else its address is computed when the row is written: until then it would take registers.
+  /// Else its address is computed when the pass that writes begins: until then it would take registers.
   bool is_read_before_writing(const OperandLayout& a) const {
     if (!a.is_loaded()) return false;
-    const std::size_t passes = context_.passes.passes.size() - context_.passes.writes_elements;
-    for (std::size_t pass = 0; pass < passes; ++pass)
-      if (context_.passes.passes[pass].inputs[a.index]) return true;
-    return passes == 0;
+    for (std::size_t pass = 0; pass < context_.passes.passes.size(); ++pass)
+      if ((pass == 0 || !context_.passes.writes(pass)) && context_.passes.passes[pass].inputs[a.index]) return true;
+    return false;
   }
 
   /// The first of the thread's rows.
@@ -259,6 +258,7 @@ class Lowering {
   /// The partial result of a vector's elements, one for each of the thread's rows.
   Partial partial_of_vector(const Reducer& reducer, std::size_t pass, const VectorSlot& slot) {
     const Values values = compute(pass, slot);
+    if (context_.passes.writes(pass)) store_elements(slot, values);
     Partial partial;
     for (const Reducer::Field& f : reducer.fields()) {
       const Operand operand = graph_.operands(graph_[f.reduction])[0];
@@ -275,6 +275,7 @@ class Lowering {
     const bool is_compensated =
         reducer.has_float_sum() && (!context_.scheme.in_registers || context_.scheme.vectors_per_thread >= 8);
     const auto pass = static_cast<std::size_t>(stage);
+    if (context_.passes.writes(pass)) begin_writing();
     traversal_.begin_pass(pass);
     Accumulator all(context_, b_, reducer, is_compensated ? Accumulator::Compensated : Accumulator::Plain);
     traversal_.pass(
@@ -356,25 +357,27 @@ class Lowering {
   // ---- Outputs
 
   void write() {
-    if (context_.passes.writes_elements) {
-      // Addresses are recomputed: keeping them would cost registers.
-      if (context_.scheme.in_registers) work_.thread = index(b_.opaque(thread_));
-      for (const OperandLayout& a : operands_.all())
-        if (a.is_element() && a.memory) operands_.pointer(a);
-      write_elements();
-    }
+    if (context_.passes.stages.has_final_pass) write_elements();
     write_rows();
+  }
+
+  /// Before the pass that writes elements. Addresses are recomputed: keeping them would cost registers.
+  void begin_writing() {
+    if (context_.scheme.in_registers) work_.thread = index(b_.opaque(thread_));
+    for (const OperandLayout& a : operands_.all())
+      if (a.is_element() && a.memory) operands_.pointer(a);
   }
 
   void write_elements() {
     const std::size_t pass = context_.passes.passes.size() - 1;
-    const auto store = [&](const VectorSlot& slot) {
-      const Values values = compute(pass, slot);
-      for (std::size_t k = 0; k < graph_.outputs().size(); ++k)
-        if (context_.passes.is_element_output(k))
-          operands_.store(operands_.output(k), slot.at, values[static_cast<std::size_t>(graph_.outputs()[k].node)]);
-    };
+    begin_writing();
+    const auto store = [&](const VectorSlot& slot) { store_elements(slot, compute(pass, slot)); };
     traversal_.pass(pass, work_, store, [&](const Batch& each) { each(store); });
+  }
+  void store_elements(const VectorSlot& slot, const Values& values) {
+    for (std::size_t k = 0; k < graph_.outputs().size(); ++k)
+      if (context_.passes.is_element_output(k))
+        operands_.store(operands_.output(k), slot.at, values[static_cast<std::size_t>(graph_.outputs()[k].node)]);
   }
 
   void write_tiles() {

@@ -34,10 +34,10 @@ class Serial {
     emit_loops(0, rows_, [&] {
       compute_row_values(0);
       for (int s = 0; s < passes_.stages.count; ++s) {
-        reduce(passes_.passes[static_cast<std::size_t>(s)]);
+        reduce(static_cast<std::size_t>(s));
         compute_row_values(s + 1);
       }
-      if (passes_.writes_elements) write_elements();
+      if (passes_.stages.has_final_pass) write_elements();
       store_outputs(row_, false);
     });
     report_faults();
@@ -136,7 +136,8 @@ class Serial {
     return values;
   }
 
-  void reduce(const RowPass& pass) {
+  void reduce(std::size_t number) {
+    const RowPass& pass = passes_.passes[number];
     const int lanes = lanes_of(pass);
     std::vector<SerialReduction> reductions;
     for (const Operand r : pass.reductions)
@@ -145,6 +146,7 @@ class Serial {
       const Values values = elements(pass);
       for (std::size_t i = 0; i < reductions.size(); ++i)
         reductions[i].add(value_of(values, graph_.operands(graph_[pass.reductions[i]])[0]), position(), lane);
+      if (passes_.writes(number)) store_outputs(values, true);
     };
     if (lanes == 1) {
       emit_loops(rows_, nest_.ndim, [&] { add(first_lane()); });

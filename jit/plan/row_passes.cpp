@@ -7,8 +7,7 @@ namespace sinter::inline v1::jit {
 RowPasses::RowPasses(const Kernel& k, bool online) : kernel(k), stages(k, online) {
   const Graph& graph = kernel.graph;
   const std::size_t outputs = graph.outputs().size();
-  for (std::size_t i = 0; i < outputs; ++i) writes_elements |= is_element_output(i);
-  passes.resize(static_cast<std::size_t>(stages.count) + writes_elements);
+  passes.resize(static_cast<std::size_t>(stages.count) + stages.has_final_pass);
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& n = graph.nodes()[i];
     const Operand reduction{static_cast<NodeId>(i), 0};

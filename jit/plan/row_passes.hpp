@@ -18,10 +18,9 @@ struct RowPasses {
   /// `online` as in RowStages.
   explicit RowPasses(const Kernel& kernel, bool online = false);
 
-  /// Whether an output has one element per element of the domain, even if they are equal within a row.
-  bool is_element_output(std::size_t output) const noexcept {
-    return !kernel.rows || kernel.rows->axis_mapping[output] == AxisMapping::Domain;
-  }
+  bool is_element_output(std::size_t output) const noexcept { return jit::is_element_output(kernel, output); }
+  /// Whether the pass writes the outputs that have one element per element of the domain: the last one does.
+  bool writes(std::size_t pass) const noexcept { return stages.writes_elements && pass + 1 == passes.size(); }
   bool is_element_input(std::size_t input) const noexcept {
     return !kernel.rows || kernel.rows->axis_mapping[kernel.outputs.size() + input] == AxisMapping::Domain;
   }
@@ -33,7 +32,6 @@ struct RowPasses {
 
   const Kernel& kernel;
   RowStages stages;
-  bool writes_elements = false;  // the last pass is the final one, which writes elements
   std::vector<RowPass> passes;
 };
 

@@ -184,7 +184,6 @@ RowScheme overridden(const RowSizes& s) noexcept {
 RowTraits::RowTraits(const Kernel& kernel) {
   const RowPasses w(kernel);
   passes = static_cast<int>(w.passes.size());
-  writes_elements = w.writes_elements;
   live_registers = live_bytes(kernel.graph) / 4;
   calls_long_functions =
       std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return is_long_function(n.op); });
@@ -198,7 +197,9 @@ RowTraits::RowTraits(const Kernel& kernel) {
   for (std::size_t k = 0; k < kernel.rows->axis_mapping.size(); ++k)
     if (kernel.rows->axis_mapping[k] != AxisMapping::Domain)
       (k < kernel.outputs.size() ? writes_rows : reads_rows) = true;
-  shares_rows = !(writes_elements && writes_rows && reads_rows);
+  const RowPasses looped(kernel, true);
+  has_final_pass = looped.stages.has_final_pass;
+  shares_rows = !(has_final_pass && writes_rows && reads_rows);
   for (const RowPass& pass : w.passes) {
     int registers = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -207,7 +208,6 @@ RowTraits::RowTraits(const Kernel& kernel) {
     stream_registers = std::max(stream_registers, registers);
   }
   for (int stage = 0; stage < w.stages.count; ++stage) partial_bytes.push_back(partial_size(w, stage, true));
-  const RowPasses looped(kernel, true);
   loop_stages = looped.stages.count;
   for (int stage = 0; stage < loop_stages; ++stage) loop_partial_bytes += partial_size(looped, stage, true);
   for (std::size_t i = 0; i < bytes.size(); ++i) {

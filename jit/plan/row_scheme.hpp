@@ -31,7 +31,7 @@ struct RowTraits {
   RowTraits() = default;
 
   int passes = 1;                     // over a row that is in registers
-  bool writes_elements = false;       // the final pass writes elements; else every pass ends with a reduction
+  bool has_final_pass = false;        // if rows are not in registers; else every pass ends with a reduction
   int row_register_bytes = 4;         // registers per element of a row that is in registers, in bytes
   int streams = 1;                    // the most inputs that one pass reads
   int stream_registers = 1;           // their registers per element

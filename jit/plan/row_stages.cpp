@@ -9,6 +9,10 @@ bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::i
 
 }  // namespace
 
+bool is_element_output(const Kernel& kernel, std::size_t output) noexcept {
+  return !kernel.rows || kernel.rows->axis_mapping[output] == AxisMapping::Domain;
+}
+
 RowStages::RowStages(const Kernel& kernel, bool finds_online) {
   const Graph& graph = kernel.graph;
   for (const Node& n : graph.nodes()) {
@@ -23,8 +27,21 @@ RowStages::RowStages(const Kernel& kernel, bool finds_online) {
     stage.push_back(n.op == Op::count ? 0 : after);
     if (combines(n)) count = std::max(count, after + 1);
   }
-  has_final_pass = std::ranges::any_of(graph.outputs(), [&](Operand o) { return !is_per_row(o); });
   if (finds_online) join(graph);
+  for (std::size_t k = 0; k < kernel.outputs.size(); ++k) writes_elements |= is_element_output(kernel, k);
+  has_final_pass = writes_elements && need_final_pass(kernel);
+}
+
+/// An online sum reads its elements twice, and the outputs may be in their place.
+bool RowStages::need_final_pass(const Kernel& kernel) const {
+  const Graph& graph = kernel.graph;
+  if (count == 0 || std::ranges::any_of(online, [&](const OnlineSum& s) { return stage_of(s.sum) == count - 1; }))
+    return true;
+  for (std::size_t k = 0; k < kernel.outputs.size(); ++k)
+    if (const Operand o = graph.outputs()[k];
+        is_element_output(kernel, k) && stage_of(o) + (combines(graph[o]) ? 1 : 0) == count)
+      return true;
+  return false;
 }
 
 /// Merges a stage into the one before it if all its reductions can be computed in that pass.

@@ -311,7 +311,7 @@ void Executable::launch_rows(const LoopNest& nest, bool aliased, const Scalar* s
               boost::container::default_init);
   for (; launch.pass < launches; ++launch.pass) {
     const bool last = launch.pass + 1 == launches;
-    launch.splits_in_launch = last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
+    launch.splits_in_launch = last && !traits_.rows->has_final_pass ? 1 : launch.grid.splits;
     std::uint64_t* word = words.data();
     if (traits_.faults.any()) *word++ = gpu.fault_word();
     word = write_scalars(write_row_nest(word, c, nest, launch), scalars);

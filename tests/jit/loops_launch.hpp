@@ -77,7 +77,7 @@ class LoopsLauncher {
     const std::int64_t launches = c.rows.split ? passes.stages.count + 1 : 1;
     for (; launch.pass < launches; ++launch.pass) {
       const bool is_last = launch.pass + 1 == launches;
-      launch.splits_in_launch = is_last && !traits_.rows->writes_elements ? 1 : launch.grid.splits;
+      launch.splits_in_launch = is_last && !traits_.rows->has_final_pass ? 1 : launch.grid.splits;
       std::vector<std::uint64_t> words(jit::row_word_count(c, static_cast<std::size_t>(passes.stages.count)));
       jit::write_row_nest(words.data(), c, launch_.nest, launch);
       interpreter.run({blocks_of(launch.grid.row_blocks * launch.splits_in_launch), launch.grid.block,

@@ -38,7 +38,7 @@ TEST(RowScheme, OfSoftmax) {
   write_softmax(k, DType::Float32, DType::Float32);
   const RowTraits traits(k.done());
   EXPECT_EQ(traits.passes, 3);
-  EXPECT_TRUE(traits.writes_elements);
+  EXPECT_TRUE(traits.has_final_pass);
   EXPECT_EQ(traits.row_register_bytes, 4);
   EXPECT_EQ(traits.streams, 1);
   EXPECT_EQ(traits.partial_bytes, (std::vector{4, 4}));
@@ -51,7 +51,7 @@ TEST(RowScheme, OfSum) {
   write_sum(k, DType::Float32);
   const RowTraits traits(k.done());
   EXPECT_EQ(traits.passes, 1);
-  EXPECT_FALSE(traits.writes_elements);
+  EXPECT_FALSE(traits.has_final_pass);
   test::expect_golden("row_scheme_sum.txt", table(traits, 4, false));
   test::expect_golden("row_scheme_sum_row_per_element.txt", table(traits, 4, true));
 }

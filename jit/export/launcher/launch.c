@@ -17,13 +17,13 @@ static bool sinter_rule_applies(const sinter_kernel *k, const sinter_nest *n, co
 }
 
 static int sinter_launch(const sinter_kernel *k, const sinter_nest *n, const uint64_t *scalars, int scalar_count,
-                         bool writes_elements, const sinter_call *call) {
+                         bool has_final_pass, const sinter_call *call) {
   const bool is_wide = sinter_needs_wide(k, n);
   int r;
   for (r = 0; r < k->rule_count; ++r) {
     const sinter_rule *const rule = &k->rules[r];
     if (!sinter_rule_applies(k, n, rule, is_wide, call->partial_bytes)) continue;
-    return k->reduces ? sinter_launch_rows(k, rule->variant, n, scalars, scalar_count, writes_elements, call)
+    return k->reduces ? sinter_launch_rows(k, rule->variant, n, scalars, scalar_count, has_final_pass, call)
                       : sinter_launch_elements(k, rule->variant, n, scalars, scalar_count, call);
   }
   return sinter_bad_size; /* not reached: the last rule fits everything */

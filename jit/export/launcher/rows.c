@@ -67,7 +67,7 @@ static uint64_t *sinter_write_rows(uint64_t *word, const sinter_kernel *k, const
 }
 
 static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, const sinter_nest *n,
-                              const uint64_t *scalars, int scalar_count, bool writes_elements,
+                              const uint64_t *scalars, int scalar_count, bool has_final_pass,
                               const sinter_call *call) {
   uint64_t words[sinter_max_words], *word;
   const int row_ndim = k->ndim - k->reduced, launches = v->is_split ? v->launches : 1;
@@ -79,7 +79,7 @@ static int sinter_launch_rows(const sinter_kernel *k, const sinter_variant *v, c
   if ((result = sinter_load(v, &loaded)) != sinter_ok) return result;
   row_cache = sinter_row_cache(v, columns, loaded.shared);
   for (pass = 0; pass < launches; ++pass) {
-    const int64_t splits_in_launch = pass + 1 == launches && !writes_elements ? 1 : grid.splits;
+    const int64_t splits_in_launch = pass + 1 == launches && !has_final_pass ? 1 : grid.splits;
     char *partial = call->partials;
     word = sinter_write_pointers(words, k, n, call);
     for (i = 0; v->is_split && i + 1 < v->launches; ++i) {
