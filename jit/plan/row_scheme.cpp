@@ -143,7 +143,9 @@ RowScheme choose_row_per_element(const RowTraits& t, const RowSizes& s) noexcept
     }
   const auto row_blocks = [&] { return ceil_div(s.rows, std::int64_t{32} * width); };  // as wide as a warp
   while (width > 1 && row_blocks() < multiprocessors && ceil_div(s.rows, 32) >= multiprocessors / 2) width /= 2;
-  if (row_blocks() < 4 * multiprocessors && s.columns >= 512 && has_room_for(1024, width)) block = config.block = 1024;
+  const int large = t.has_long_elements ? 512 : 1024;  // 64 registers are too few for these
+  if (row_blocks() < 4 * multiprocessors && s.columns >= 512 && has_room_for(large, width))
+    block = config.block = large;
   const std::int64_t teams = std::min<std::int64_t>(power_above(ceil_div(s.rows, width)), 32);
   config.team = has_room ? block / static_cast<int>(teams) : 1;
   if (teams == 32) config.team = std::min(config.team, power_below(s.columns / 4));
@@ -185,8 +187,11 @@ RowTraits::RowTraits(const Kernel& kernel) {
   const RowPasses w(kernel);
   passes = static_cast<int>(w.passes.size());
   live_registers = live_bytes(kernel.graph) / 4;
-  calls_long_functions =
-      std::ranges::any_of(kernel.graph.nodes(), [](const Node& n) { return is_long_function(n.op); });
+  for (std::size_t i = 0; i < kernel.graph.nodes().size(); ++i) {
+    if (!is_long_function(kernel.graph.nodes()[i].op)) continue;
+    calls_long_functions = true;
+    has_long_elements |= !w.stages.per_row[i];
+  }
   row_register_bytes = streams = 0;
   std::vector<int> bytes(kernel.inputs.size());
   for (const Node& n : kernel.graph.nodes())

@@ -37,6 +37,7 @@ struct RowTraits {
   int stream_registers = 1;           // their registers per element
   int live_registers = 4;             // registers per element for intermediate values
   bool calls_long_functions = false;  // they take many registers
+  bool has_long_elements = false;     // it calls them for each element, not only for each row
   bool shares_rows = true;            // whether blocks may share rows in place: no block reads what another wrote
   std::vector<int> partial_bytes;     // size of a stage's partial results, by stage, if rows are in registers
   int loop_partial_bytes = 0;         // of all stages together, if rows are not in registers

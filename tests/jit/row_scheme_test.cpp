@@ -66,6 +66,33 @@ TEST(RowScheme, OfNormOfHalves) {
   test::expect_golden("row_scheme_norm_f16.txt", table(traits, 8, false));
 }
 
+/// Elements that no sum changes are written in the pass that computes the sum.
+TEST(RowScheme, OfElementsBesideTheirSum) {
+  const auto traits_of = [](Op function) {
+    RowKernel k("elements");
+    const Operand x = k.apply(function, {k.leaf(DType::Float32)});
+    k.output(x);
+    k.output(k.apply(Op::sum, {x}), AxisMapping::Rows);
+    return RowTraits(k.done());
+  };
+  const RowTraits few = traits_of(Op::relu), many = traits_of(Op::gelu);
+  for (const RowTraits& traits : {few, many}) {
+    EXPECT_EQ(traits.passes, 1);
+    EXPECT_FALSE(traits.has_final_pass);
+  }
+  EXPECT_EQ(choose_rows(few, {1024, 16384, 4, true}).config.block, 1024);
+  EXPECT_EQ(choose_rows(many, {1024, 16384, 4, true}).config.block, 512);
+}
+
+TEST(RowScheme, OfAFunctionOfTheSum) {
+  RowKernel k("scaled");
+  const Operand x = k.leaf(DType::Float32);
+  k.output(k.apply(Op::mul, {x, k.apply(Op::rsqrt, {k.apply(Op::sum, {x})})}));
+  const RowTraits traits(k.done());
+  EXPECT_TRUE(traits.has_final_pass);
+  EXPECT_EQ(choose_rows(traits, {1024, 16384, 4, true}).config.block, 1024);
+}
+
 /// Every thread that a row needs is there, and every split has vectors.
 TEST(RowScheme, OfMoreColumnsThanAnIntCounts) {
   RowKernel k("sum");

@@ -92,19 +92,41 @@ sn::AnyTensor cross_entropy(Operands in) {
   return sn::cross_entropy(sn::Tensor<T, D>(in[0]), sn::Tensor<std::int64_t, D>(in[1]));
 }
 
+/// Elements, and their sum.
+template <class T, int Dim>
+sn::AnyTensor relu_and_sum(Operands in) {
+  const sn::Tensor<T, sn::Cuda<>> x(in[0]);
+  return std::get<0>(sn::evaluate(sn::relu(x), sn::sum(sn::relu(x), Dim)));
+}
+template <class T, int Dim>
+sn::AnyTensor gelu_and_sum(Operands in) {
+  const sn::Tensor<T, sn::Cuda<>> x(in[0]);
+  return std::get<0>(sn::evaluate(sn::gelu(x), sn::sum(sn::gelu(x), Dim)));
+}
+
 void add_other_reductions(std::vector<Case>& all) {
-  all.insert(all.end(),
-             {
-                 {"sum_all", "sum(x)", "x: f32[16777216]"},
-                 {"sum_all_bf16", "sum(x)", "x: bf16[16777216]"},
-                 {"columns", "sum(x, 0)", "x: f32[16384, 1024]"},
-                 {"columns_bf16", "sum(x, 0)", "x: bf16[16384, 1024]"},
-                 {"columns_few", "sum(x, 0)", "x: f32[1048576, 16]"},
-                 {"softmax_columns", "softmax(x, 0)", "x: f32[1024, 16384]"},
-                 {"two_axes", "sum(x, axis=(0, 2))", "x: f32[64, 256, 1024]"},
-                 {"cross_entropy_32000", "", "x: f32[512, 32000], t: i64[512]", cross_entropy<float>},
-                 {"cross_entropy_32000_bf16", "", "x: bf16[512, 32000], t: i64[512]", cross_entropy<sn::bfloat16>},
-             });
+  all.insert(
+      all.end(),
+      {
+          {"sum_all", "sum(x)", "x: f32[16777216]"},
+          {"sum_all_bf16", "sum(x)", "x: bf16[16777216]"},
+          {"columns", "sum(x, 0)", "x: f32[16384, 1024]"},
+          {"columns_bf16", "sum(x, 0)", "x: bf16[16384, 1024]"},
+          {"columns_few", "sum(x, 0)", "x: f32[1048576, 16]"},
+          {"softmax_columns", "softmax(x, 0)", "x: f32[1024, 16384]"},
+          {"relu_and_rows", "", "x: f32[16384, 1024]", relu_and_sum<float, 1>},
+          {"relu_and_rows_131072", "", "x: f32[128, 131072]", relu_and_sum<float, 1>},
+          {"relu_and_columns", "", "x: f32[16384, 1024]", relu_and_sum<float, 0>},
+          {"relu_and_columns_bf16", "", "x: bf16[16384, 1024]", relu_and_sum<sn::bfloat16, 0>},
+          {"gelu_and_rows", "", "x: f32[16384, 1024]", gelu_and_sum<float, 1>},
+          {"gelu_and_columns", "", "x: f32[16384, 1024]", gelu_and_sum<float, 0>},
+          {"gelu_and_columns_bf16", "", "x: bf16[16384, 1024]", gelu_and_sum<sn::bfloat16, 0>},
+          {"layer_norm_columns", "(x - mean(x, 0, True)) * rsqrt(var(x, 0, 0, True) + 1e-5)", "x: f32[16384, 1024]"},
+          {"rms_norm_columns", "x * rsqrt(mean(x * x, 0, True) + 1e-5)", "x: f32[16384, 1024]"},
+          {"two_axes", "sum(x, axis=(0, 2))", "x: f32[64, 256, 1024]"},
+          {"cross_entropy_32000", "", "x: f32[512, 32000], t: i64[512]", cross_entropy<float>},
+          {"cross_entropy_32000_bf16", "", "x: bf16[512, 32000], t: i64[512]", cross_entropy<sn::bfloat16>},
+      });
 }
 
 void add_scans_and_sorts(std::vector<Case>& all) {
