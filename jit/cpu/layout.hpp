@@ -27,7 +27,7 @@ struct TileLayout {
 
 /// Shorter rows are merged. Operands broadcast along them are then copied, which costs less than starting each row.
 inline constexpr std::int64_t shortest_row = 32;
-/// For gathers of rows merging costs more, since every element is then read by its own offset.
+/// For gathers of rows that compute little besides, merging costs more: every element is then read by its own offset.
 inline constexpr std::int64_t shortest_run = 8;
 
 void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest);

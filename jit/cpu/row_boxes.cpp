@@ -26,15 +26,17 @@ bool lies_across(const LoopNest& nest, const std::uint8_t* sizes) noexcept {
   const int rows = nest.row_dims() - 1, columns = nest.ndim - 1;
   if (nest.extents[rows] <= 1) return false;
   if (nest.extents[columns] <= 1) return true;
-  std::int64_t across = 0, along = 0;
+  std::int64_t across = 0, along = 0, indices_across = 0;
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
     const NestOperand& o = nest.operands[k];
-    if (o.data == nullptr) continue;
     const std::int64_t by_row = std::abs(o.strides[rows]), by_column = std::abs(o.strides[columns]);
-    if (by_row == 0 || by_column == 0) continue;
-    (by_row < by_column ? across : along) += sizes[k];
+    const bool steps_by_row = by_row != 0 && (by_column == 0 || by_row < by_column);
+    if (o.data == nullptr)
+      indices_across += steps_by_row;
+    else if (by_row != 0 && by_column != 0)
+      (steps_by_row ? across : along) += sizes[k];
   }
-  return across > along;
+  return across > along || (across == 0 && along == 0 && indices_across > 0);
 }
 
 /// Tiles of at most `most` positions with whole inner dims; returns how many positions a tile has.

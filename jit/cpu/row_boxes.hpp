@@ -38,7 +38,8 @@ struct Boxes {
   std::int64_t cut(int first, int last, std::int64_t most) noexcept;
 };
 
-/// Whether in most of the operands, by bytes, rows are adjacent in memory.
+/// Whether in most of the operands, by bytes, rows are adjacent in memory. If none is read in place, as in gathers and
+/// random numbers, whether an index counts across rows.
 bool lies_across(const LoopNest& nest, const std::uint8_t* sizes) noexcept;
 
 }  // namespace sinter::inline v1::jit::cpu

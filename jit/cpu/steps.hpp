@@ -99,8 +99,8 @@ enum class Grouping : std::uint8_t {
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read.
 Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted);
 
-/// Whether a load of the graph may be a Run, for some nest.
-bool may_have_runs(const Graph& graph) noexcept;
+/// Whether a load of the graph may be a Run, for some nest, and the graph computes little besides.
+bool is_gather_of_runs(const Graph& graph) noexcept;
 
 /// Orders the tiles' steps so that a value is computed shortly before it is read.
 void order_steps(Steps& steps);

@@ -53,7 +53,7 @@ struct TileProgram::Impl {
 
   Impl(const Graph& graph, std::string_view name)
       : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name)})),
-        shortest(may_have_runs(graph) ? shortest_run : shortest_row) {}
+        shortest(is_gather_of_runs(graph) ? shortest_run : shortest_row) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps.

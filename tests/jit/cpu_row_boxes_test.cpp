@@ -76,5 +76,22 @@ TEST(CpuRowBoxes, LieAcrossWhereMostBytesDo) {
   EXPECT_FALSE(lies_across(nest, along));
 }
 
+/// As in sum(table[ids], 0) and sum(random, 0): an index that counts across rows.
+TEST(CpuRowBoxes, IndicesDecideIfNothingIsReadInPlace) {
+  LoopNest nest = nest_of({50, 60}, 1);
+  nest.operands.resize(2);
+  std::byte memory{};
+  const std::uint8_t sizes[] = {8, 8};
+  nest.operands[0] = {&memory, {0, 1}, 0};  // one element per column
+  for (const std::int64_t by_column : {0, 50}) {
+    nest.operands[1] = {nullptr, {1, by_column}, 0};
+    EXPECT_TRUE(lies_across(nest, sizes));
+  }
+  nest.operands[0] = {&memory, {60, 1}, 0};
+  EXPECT_FALSE(lies_across(nest, sizes));
+  nest.operands[0] = {&memory, {0, 1}, 0}, nest.operands[1] = {nullptr, {60, 1}, 0};
+  EXPECT_FALSE(lies_across(nest, sizes));
+}
+
 }  // namespace
 }  // namespace sinter::inline v1::jit::cpu
