@@ -85,6 +85,7 @@ Boxes::Boxes(const LoopNest& nest, const BoxRequirements& required, bool lies_ac
 
 Box Boxes::at(std::int64_t row_tile, std::int64_t column_tile) const noexcept {
   Box box;
+  box.number = column_tile;
   box.rows = box.columns = 1;
   for (int d = dims; d-- > 0;) {
     std::int64_t& number = d >= row_dims ? column_tile : row_tile;

@@ -11,6 +11,7 @@ struct Box {
   std::int64_t first[max_dims], extent[max_dims];
   std::int64_t rows, columns;
   std::int64_t position;  // of the first element in its row
+  std::int64_t number;    // among the boxes of its rows
 };
 
 /// What a split depends on: only sizes and strides, so that results do not depend on the number of threads.

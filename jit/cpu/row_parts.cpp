@@ -1,7 +1,10 @@
 #include "row_parts.hpp"
 
 #include <algorithm>
+#include <bit>
 
+#include "../plan/cost_model.hpp"
+#include "../plan/fanout_free_cones.hpp"
 #include "cost.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -24,17 +27,19 @@ constexpr std::int32_t nothing = -1;
 
 class RowPartsBuilder {
  public:
-  RowPartsBuilder(const Kernel& kernel, bool keeps, RowParts& to)
-      : kernel_(kernel), graph_(kernel.graph), stages_(kernel), keeps_(keeps), to_(to) {}
+  RowPartsBuilder(const Kernel& kernel, bool whole, RowParts& to)
+      : kernel_(kernel), graph_(kernel.graph), stages_(kernel), whole_(whole), to_(to) {}
 
   void run() {
     const std::size_t count = graph_.nodes().size();
     row_of_.assign(count, nothing);
     tile_of_.assign(count, nothing);
     kept_after_.assign(count, 0);
+    kept_.assign(count, false);
     to_.stages.resize(static_cast<std::size_t>(stages_.count) + 1);
     find_single();
     find_reductions();
+    find_kept();
     find_row_values();
     for (int s = 0; s <= stages_.count; ++s) {
       add_rows(s);
@@ -83,18 +88,60 @@ class RowPartsBuilder {
 
   /// The tile of a reduction's operand; leaves that are not read in place are copied to one.
   std::uint32_t tile_for(Operand of, int stage) {
-    std::int32_t& tile = tile_of_[id_of(of)];
+    const std::int32_t& tile = tile_of_[id_of(of)];
     if (tile != nothing) return static_cast<std::uint32_t>(tile);
-    tile = static_cast<std::int32_t>(to_.tile_sizes.size());
-    to_.tile_sizes.push_back(static_cast<std::uint8_t>(size_of(graph_[of].dtype)));
-    kept_after_[id_of(of)] = stage + 1;
-    to_.copy_of.push_back(nothing);
+    add_tile(id_of(of), stage);
     if (graph_[of].op == Op::leaf) {
       to_.copy_of.back() = static_cast<std::int32_t>(to_.copies.size());
       to_.copies.push_back(make_part({of}, {tile_place(of)}, 0, false));
     }
     return static_cast<std::uint32_t>(tile);
   }
+  void add_tile(Id id, int stage) {
+    tile_of_[id] = static_cast<std::int32_t>(to_.tile_sizes.size());
+    kept_after_[id] = stage + 1;
+    to_.tile_sizes.push_back(static_cast<std::uint8_t>(size_of(graph_.nodes()[id].dtype)));
+    to_.tile_spans.push_back(false);
+    to_.copy_of.push_back(nothing);
+  }
+
+  /// Finds the values that later passes read instead of recomputing them, and gives them tiles. Readers come first: of
+  /// a chain only the end is kept.
+  void find_kept() {
+    FanoutFreeCones cones(graph_);
+    std::vector<std::uint64_t> passes(graph_.nodes().size());  // by node, a bit for each stage that computes it
+    for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
+      if (over_domain(k)) passes[id_of(graph_.outputs()[k])] |= std::uint64_t{1} << output_stage();
+    for (Id id = graph_.nodes().size(); id-- > 0;) {
+      if (!is_element(id)) continue;
+      if (tile_of_[id] != nothing) passes[id] |= std::uint64_t{1} << (kept_after_[id] - 1);
+      if (is_kept(id, std::popcount(passes[id]), cones)) keep(id, passes[id]);
+      for (const Operand o : graph_.operands(graph_.nodes()[id])) passes[id_of(o)] |= passes[id];
+    }
+  }
+  /// Whether passes compute the value, for each element of their rows.
+  bool is_element(Id id) const {
+    return !is_input(graph_.nodes()[id]) && !single_[id] && !stages_.is_per_row({static_cast<NodeId>(id), 0});
+  }
+  bool is_kept(Id id, int passes, FanoutFreeCones& cones) const {
+    if (passes < 2) return false;
+    if (whole_ && tile_of_[id] != nothing) return true;
+    const Shared value{.computations = passes, .readers = passes - 1, .bytes = size_of(graph_.nodes()[id].dtype)};
+    const int enough = instructions_worth_keeping(value, whole_);
+    const auto stops = [&](NodeId from) { return !is_element(static_cast<Id>(from)); };
+    return cones.instructions(static_cast<NodeId>(id), enough, stops) >= enough;
+  }
+  void keep(Id id, std::uint64_t& passes) {
+    const int first = std::countr_zero(passes);
+    if (tile_of_[id] == nothing) {
+      add_tile(id, first);
+      to_.kept_bytes += to_.tile_sizes.back();
+    }
+    to_.tile_spans[static_cast<std::size_t>(tile_of_[id])] = !whole_;
+    passes = std::uint64_t{1} << first;
+    kept_[id] = true;
+  }
+
   OperandSource tile_place(Operand o) const {
     return {OperandSource::Kind::Tile, static_cast<std::uint32_t>(tile_of_[id_of(o)]),
             static_cast<std::uint8_t>(size_of(graph_[o].dtype))};
@@ -178,7 +225,7 @@ class RowPartsBuilder {
       return row_place(id);
     if (over_rows || tile_of_[id] == nothing || kept_after_[id] > stage) return std::nullopt;
     to_.uses_kept = true;
-    if (!keeps_) return std::nullopt;
+    if (!kept_[id]) return std::nullopt;
     return tile_place({static_cast<NodeId>(id), 0});
   }
 
@@ -230,15 +277,15 @@ class RowPartsBuilder {
   const Kernel& kernel_;
   const Graph& graph_;
   const RowStages stages_;
-  const bool keeps_;
+  const bool whole_;
   RowParts& to_;
-  std::vector<bool> single_;
+  std::vector<bool> single_, kept_;             // by node
   std::vector<std::int32_t> row_of_, tile_of_;  // by node
   std::vector<int> kept_after_;                 // by node: the tile is there from this stage on
 };
 
 }  // namespace
 
-RowParts::RowParts(const Kernel& kernel, bool keeps) { RowPartsBuilder(kernel, keeps, *this).run(); }
+RowParts::RowParts(const Kernel& kernel, bool whole) { RowPartsBuilder(kernel, whole, *this).run(); }
 
 }  // namespace sinter::inline v1::jit::cpu

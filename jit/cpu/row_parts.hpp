@@ -45,16 +45,19 @@ struct Stage {
 };
 
 struct RowParts {
-  /// `keeps`: a stage's elements are kept for later stages, else they are recomputed.
-  RowParts(const Kernel& kernel, bool keeps);
+  /// `whole`: boxes have whole rows, so what a stage computes stays in the cache for later stages. Otherwise it is
+  /// recomputed, or stored for all boxes of the rows if that costs less.
+  RowParts(const Kernel& kernel, bool whole);
 
   std::vector<Stage> stages;       // the last one reduces nothing: its pass computes outputs from reductions' results
   std::optional<Part> rows_after;  // outputs that have one element for each row
   std::vector<Part> copies;        // for each tile that is a leaf: the leaf's elements
   std::vector<std::uint8_t> row_sizes, tile_sizes;
+  std::vector<bool> tile_spans;       // for each tile: all boxes of the rows have one, until the rows are finished
   std::vector<std::int32_t> copy_of;  // for each tile: which of the copies makes it, or -1
   std::uint32_t results = 0;          // how many of the PerRow values are reductions' results
-  bool uses_kept = false;             // whether the parts depend on `keeps`
+  bool uses_kept = false;             // whether the parts depend on `whole`
+  std::int64_t kept_bytes = 0;        // of one element of all tiles that no reduction reads
   double nanoseconds = 0;             // per element, estimated
   std::int64_t array_bytes = 0;       // of one element of all arrays that are read
 };

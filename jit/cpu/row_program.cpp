@@ -38,7 +38,9 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
   const runtime::DefaultFloatEnvironment floats;
   const std::int64_t boxes = job.boxes.column_tiles, sets = std::min(boxes, max_waiting);
   RowWorker& mine = runtime::per_thread<RowWorker>();
-  const RowMemory memory = mine.shared_memory(job, static_cast<std::size_t>(sets) + 1);
+  KeptMemory spans;
+  RowMemory memory = mine.shared_memory(job, static_cast<std::size_t>(sets) + 1);
+  memory.spans = spans.reserve(static_cast<std::size_t>(boxes) * job.span_bytes);
   const auto states = [&](std::int64_t set) {
     return memory.states + static_cast<std::size_t>(set + 1) * job.state_bytes;
   };
@@ -50,7 +52,8 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
         const std::int64_t count = std::min(sets, boxes - done);
         share(count, std::min(count, parts), [&](std::int64_t first, std::int64_t last) {
           for (std::int64_t c = first; c < last; ++c)
-            runtime::per_thread<RowWorker>().run_box(job, s, job.boxes.at(tile, done + c), memory.rows, states(c));
+            runtime::per_thread<RowWorker>().run_box(job, s, job.boxes.at(tile, done + c),
+                                                     {memory.rows, states(c), nullptr, memory.spans});
         });
         for (std::int64_t c = 0; c < count; ++c) mine.merge(job, s, rows, memory.states, states(c));
       }
@@ -63,44 +66,44 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
 }  // namespace
 
 struct RowProgram::Impl {
-  explicit Impl(const Kernel& kernel) : keeping(kernel, true) {
-    if (keeping.uses_kept) again.emplace(kernel, false);
+  explicit Impl(const Kernel& kernel) : whole(kernel, true) {
+    if (whole.uses_kept) split.emplace(kernel, false);
     for (const AxisMapping o : kernel.rows->axis_mapping) axis_mapping.push_back(o);
   }
 
-  const RowParts& parts_for(const Boxes& boxes) const { return boxes.whole || !again ? keeping : *again; }
+  const RowParts& parts_for(const Boxes& boxes) const { return boxes.whole || !split ? whole : *split; }
 
   Boxes boxes_for(const LoopNest& nest) const {
     boost::container::small_vector<std::uint8_t, 16> sizes;
     domain_sizes(nest, sizes);
     const bool across = lies_across(nest, sizes.data());
     bool in_place = true;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = whole.kept_bytes;
     for (std::size_t k = 0; k < sizes.size(); ++k)
       if (is_streamed(nest, nest.operands[k])) bytes += sizes[k];
-    for (const Stage& s : keeping.stages) {
+    for (const Stage& s : whole.stages) {
       in_place = in_place && !s.pass;
       for (const RowReduction& r : s.reductions) {
         if (RowJob::in_place(nest, across, r)) continue;
         in_place = false;
-        bytes += keeping.tile_sizes[r.tile];
+        bytes += whole.tile_sizes[r.tile];
       }
     }
-    const bool one_pass = keeping.stages.size() <= 2 && !keeping.stages.back().pass;
+    const bool one_pass = whole.stages.size() <= 2 && !whole.stages.back().pass;
     return Boxes(nest, {std::max<std::int64_t>(bytes, 1), in_place, one_pass}, across);
   }
 
   /// Only operands over the domain determine the rows' layout.
   void domain_sizes(const LoopNest& nest, boost::container::small_vector<std::uint8_t, 16>& sizes) const {
     sizes.resize(nest.operands.size());
-    for (const Stage& s : keeping.stages) {
+    for (const Stage& s : whole.stages) {
       const auto add = [&](const OperandSource& p) {
         if (p.kind == OperandSource::Kind::Operand && axis_mapping[p.number] == AxisMapping::Domain)
           sizes[p.number] = p.size;
       };
       if (s.pass) std::ranges::for_each(s.pass->operands, add);
       for (const RowReduction& r : s.reductions)
-        if (r.leaf) add({OperandSource::Kind::Operand, *r.leaf, keeping.tile_sizes[r.tile]});
+        if (r.leaf) add({OperandSource::Kind::Operand, *r.leaf, whole.tile_sizes[r.tile]});
     }
   }
   /// Whether the operand's elements differ both between rows and within a row.
@@ -112,8 +115,8 @@ struct RowProgram::Impl {
     return o.data != nullptr && by_row && by_column;
   }
 
-  const RowParts keeping;
-  std::optional<const RowParts> again;  // for rows that are split: later stages recompute a stage's values
+  const RowParts whole;
+  std::optional<const RowParts> split;  // for rows that are split
   std::vector<AxisMapping> axis_mapping;
 };
 
@@ -127,7 +130,7 @@ bool RowProgram::is_compiled() const noexcept {
       return (s.rows && s.rows->program.is_compiled()) || (s.pass && s.pass->program.is_compiled());
     });
   };
-  return any_of(impl_->keeping) || (impl_->again && any_of(*impl_->again));
+  return any_of(impl_->whole) || (impl_->split && any_of(*impl_->split));
 }
 
 void RowProgram::prepare(const LoopNest& nest) const {

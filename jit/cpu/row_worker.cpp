@@ -53,7 +53,7 @@ RowJob::RowJob(const RowParts& p, const LoopNest& n, const Boxes& b, const std::
   far = nest.numel * parts.array_bytes > fits_cache;
   const auto count = static_cast<std::size_t>(boxes.rows_in_tile);
   const auto elements = count * static_cast<std::size_t>(boxes.columns_in_tile);
-  row_bytes = tile_bytes = state_bytes = 0;
+  row_bytes = tile_bytes = state_bytes = span_bytes = 0;
   for (const std::uint8_t size : parts.row_sizes) rows.push_back(row_bytes), row_bytes += in_lines(count * size);
   boost::container::small_vector<bool, 16> in_use;
   for (const std::int32_t copy : parts.copy_of) in_use.push_back(copy < 0);
@@ -64,20 +64,28 @@ RowJob::RowJob(const RowParts& p, const LoopNest& n, const Boxes& b, const std::
       if (!in_place(nest, boxes.across, r)) in_use[r.tile] = true;
   }
   for (std::size_t t = 0; t < in_use.size(); ++t) {
-    tiles.push_back(tile_bytes);
-    if (in_use[t]) tile_bytes += in_lines(elements * parts.tile_sizes[t]);
+    std::size_t& bytes = parts.tile_spans[t] ? span_bytes : tile_bytes;
+    tiles.push_back(bytes);
+    if (in_use[t]) bytes += in_lines(elements * parts.tile_sizes[t]);
   }
   state_bytes = most * 2 * in_lines(count * state_size);
 }
 
 RowMemory RowWorker::own_memory(const RowJob& job) {
   std::byte* const all = own_.reserve(job.row_bytes + 2 * job.state_bytes + job.tile_bytes);
-  return {all, all + job.row_bytes, all + job.row_bytes + 2 * job.state_bytes};
+  return {all, all + job.row_bytes, all + job.row_bytes + 2 * job.state_bytes, nullptr};
 }
 
 RowMemory RowWorker::shared_memory(const RowJob& job, std::size_t sets) {
   std::byte* const all = shared_.reserve(job.row_bytes + sets * job.state_bytes);
-  return {all, all + job.row_bytes, nullptr};
+  return {all, all + job.row_bytes, nullptr, nullptr};
+}
+
+std::byte* RowWorker::tile(std::uint32_t number, const Box& box) const {
+  std::byte* const first = job_->parts.tile_spans[number]
+                               ? memory_.spans + static_cast<std::size_t>(box.number) * job_->span_bytes
+                               : memory_.tiles;
+  return first + job_->tiles[number];
 }
 
 ReduceStates RowWorker::states_of(std::byte* states, std::size_t reduction) const {
@@ -87,7 +95,9 @@ ReduceStates RowWorker::states_of(std::byte* states, std::size_t reduction) cons
 
 void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t last) {
   job_ = &job;
-  const RowMemory mine = own_memory(job);
+  KeptMemory spans;
+  RowMemory mine = own_memory(job);
+  mine.spans = spans.reserve(static_cast<std::size_t>(job.boxes.column_tiles) * job.span_bytes);
   for (std::int64_t tile = first; tile < last; ++tile) {
     const Box rows = job.boxes.at(tile, 0);
     for (std::size_t s = 0; s < job.parts.stages.size(); ++s) {
@@ -99,7 +109,7 @@ void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t las
         for (std::int64_t c = 0; c < job.boxes.column_tiles; ++c) {
           std::byte* const later = mine.states + job.state_bytes;
           const Box box = job.boxes.at(tile, c);
-          run_box(job, s, box, mine.rows, later);
+          run_box(job, s, box, {mine.rows, later, nullptr, mine.spans});
           merge(job, s, box, mine.states, later);
         }
       }
@@ -112,6 +122,7 @@ void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t las
 void RowWorker::prepare(const RowJob& job) {
   job_ = &job;
   memory_ = own_memory(job);
+  memory_.spans = memory_.tiles;  // nothing is written
   const Box box = job.boxes.at(0, 0);
   const auto prepare_part = [&](const Part& part, bool over_rows) {
     make_nest(part, box, over_rows);
@@ -133,9 +144,10 @@ void RowWorker::begin_stage(const RowJob& job, std::size_t stage, const Box& box
   start(stage, box);
 }
 
-void RowWorker::run_box(const RowJob& job, std::size_t stage, const Box& box, std::byte* rows, std::byte* states) {
+void RowWorker::run_box(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory) {
   job_ = &job;
-  memory_ = {rows, states, own_memory(job).tiles};
+  memory_ = memory;
+  memory_.tiles = own_memory(job).tiles;
   start(stage, box);
   compute(stage, box, job.far);
 }
@@ -176,12 +188,12 @@ void RowWorker::set_operand(std::size_t k, const OperandSource& place, const Box
     }
     case OperandSource::Kind::PerRow:
     case OperandSource::Kind::Tile: {
-      const bool tile = place.kind == OperandSource::Kind::Tile;
-      to.data = tile ? memory_.tiles + job_->tiles[place.number] : memory_.rows + job_->rows[place.number];
+      const bool is_tile = place.kind == OperandSource::Kind::Tile;
+      to.data = is_tile ? tile(place.number, box) : memory_.rows + job_->rows[place.number];
       std::int64_t stride = 1;
       for (int i = dims; i-- > 0;) {
         const int d = dims == boxes.dims ? boxes.order[i] : i;
-        const bool counts = tile || d < boxes.row_dims;
+        const bool counts = is_tile || d < boxes.row_dims;
         to.strides[i] = counts ? stride : 0;
         if (counts) stride *= box.extent[d];
       }
@@ -256,7 +268,7 @@ void RowWorker::reduce_tiles(std::size_t stage, const Box& box) {
 }
 
 void RowWorker::reduce_tile(const RowReduction& r, ReduceStates states, const Box& box) {
-  const std::byte* from = memory_.tiles + job_->tiles[r.tile];
+  const std::byte* from = tile(r.tile, box);
   if (!job_->boxes.across) return reducer(r).along(states, from, box.rows, box.columns, box.columns, box.position);
   const std::int64_t lanes = box.extent[job_->boxes.row_dims - 1];
   const Reducer& reduce = reducer(r);

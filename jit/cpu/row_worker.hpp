@@ -54,6 +54,7 @@ struct RowJob {
   Offsets rows, tiles;                // where the values of one box lie
   std::size_t row_bytes, tile_bytes;  // of all of them
   std::size_t state_bytes;            // of the states of a stage's reductions
+  std::size_t span_bytes;             // of one box's tiles that span boxes
 };
 
 /// The addresses of a box's values.
@@ -61,6 +62,7 @@ struct RowMemory {
   std::byte* rows;
   std::byte* states;
   std::byte* tiles;
+  std::byte* spans;  // of all boxes of the rows
 };
 
 class RowWorker {
@@ -69,8 +71,8 @@ class RowWorker {
   void run_rows(const RowJob& job, std::int64_t first, std::int64_t last);
   /// The work before the boxes of a stage's rows, in `memory`, and after them.
   void begin_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory);
-  /// Reduces one box of rows that are split into its own states.
-  void run_box(const RowJob& job, std::size_t stage, const Box& box, std::byte* rows, std::byte* states);
+  /// Reduces one box of rows that are split, into its own states in `memory`.
+  void run_box(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory);
   void end_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory);
   void end_rows(const RowJob& job, const Box& box, RowMemory memory);
   void merge(const RowJob& job, std::size_t stage, const Box& box, std::byte* states, std::byte* later);
@@ -81,6 +83,7 @@ class RowWorker {
 
  private:
   RowMemory own_memory(const RowJob& job);
+  std::byte* tile(std::uint32_t number, const Box& box) const;
   void make_nest(const Part& part, const Box& box, bool over_rows);
   void run_part(const Part& part, const Box& box, bool over_rows, bool far);
   void set_operand(std::size_t k, const OperandSource& place, const Box& box);

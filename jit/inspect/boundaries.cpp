@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "../plan/cost_model.hpp"
 #include "../plan/row_stages.hpp"
-#include "../plan/weight.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -37,6 +37,8 @@ class Boundaries {
 
  private:
   static constexpr const char* every_operation = "SINTER_FUSION is off: each operation is a kernel";
+  static constexpr const char* stored_once =
+      "the value is costly or read by several kernels: it is computed once and stored";
 
   /// Whether kernel b depends on a through another kernel.
   bool reaches_between(std::size_t a, std::size_t b) const {
@@ -83,7 +85,7 @@ class Boundaries {
     if (multiply(a, b)) return product();
     if (reaches_between(a, b)) return "the second also needs a result that another kernel computes from the first";
     if (!kernel(a).rows && !kernel(b).rows) return elementwise(a, b);
-    if (!kernel(a).rows) return "the value is costly or read by several kernels: it is computed once and stored";
+    if (!kernel(a).rows) return stored_once;
     if (shape(a) != shape(b))
       return fmt::format("the result of a reduction over {} is read over another shape, {}", to_string(shape(a)),
                          to_string(shape(b)));
@@ -99,7 +101,7 @@ class Boundaries {
     for (std::size_t k = a; k < b; ++k)
       if (!kernel(k).limit.empty())
         return fmt::format("one kernel would have {}: cut where the fewest values cross", kernel(k).limit);
-    return "the scheduler keeps them separate";
+    return stored_once;
   }
 
   /// For kernels of which neither reads what the other writes.

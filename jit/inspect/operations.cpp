@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "../ops/traits.hpp"
 #include "../plan/product.hpp"
 #include "../plan/row_stages.hpp"
-#include "../plan/weight.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "../ops/traits.hpp"
 #include "../passes/common_subexpressions.hpp"
-#include "../plan/weight.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "../graph/node_set.hpp"
 #include "../infer/shapes.hpp"
+#include "fanout_free_cones.hpp"
 #include "plan_builder.hpp"
 #include "product.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 class ProductScheduler {
  public:
   ProductScheduler(const Graph& graph, std::span<const Shape> leaves, bool eager)
-      : graph_(graph), shapes_(shapes_of(graph, leaves)), eager_(eager), values_(graph.nodes().size()) {}
+      : graph_(graph), shapes_(shapes_of(graph, leaves)), eager_(eager), cones_(graph), values_(graph.nodes().size()) {}
 
   Plan run() {
     find_needed();
@@ -26,7 +26,7 @@ class ProductScheduler {
     find_stages();
     find_joins();
     const int stages = static_cast<int>(stages_.size());
-    for (int stage = stages; stage-- > 0;) find_stored(stage);
+    find_stored();
     for (int stage = 0; stage < stages; ++stage) {
       add_products(stage);
       add_stage(stage);
@@ -199,21 +199,38 @@ class ProductScheduler {
   }
   bool joins(NodeId id) { return value(id).source == id && node(id).arity > 0 && !is_reduction(node(id).op); }
 
-  /// A value that a later stage reads is recomputed there, except in eager mode. Stored are results of reductions,
-  /// which are small and expensive, and values that combine several arrays, all of which would have to be read again.
-  void find_stored(int stage) {
-    std::vector<NodeId> open = roots(stage);
-    seen_.clear();
-    while (!open.empty()) {
-      const NodeId id = open.back();
-      open.pop_back();
-      if (!seen_.add(id)) continue;
+  /// A value that later stages read is recomputed there, except in eager mode. Stored are results of reductions, which
+  /// are small and expensive, values that combine several arrays, all of which would have to be read again, and values
+  /// that cost more to recompute. Readers come first: they determine which stages compute what they read.
+  void find_stored() {
+    std::vector<std::vector<int>> computed_in(values_.size());
+    for (NodeId id = count(); id-- > 0;) {
       Value& v = value(id);
+      if (!v.needed) continue;
+      std::vector<int>& stages = computed_in[static_cast<std::size_t>(id)];
+      if (v.outputs > 0) insert(v.stage, stages);
       const bool reduces = info(node(id).op).reduction == Reduction::Reduces;
-      if (v.stage < stage && node(id).arity > 0 && (eager_ || reduces || joins(id))) v.stored = true;
-      if (is_product(id) || (v.stored && v.stage < stage)) continue;
-      for_each_input(id, [&](NodeId input) { open.push_back(input); });
+      const bool is_read_later = !stages.empty() && stages.back() > v.stage && node(id).arity > 0;
+      v.stored |= is_read_later && (eager_ || reduces || joins(id) || is_costly(id, static_cast<int>(stages.size())));
+      if (v.stored || is_product(id)) stages = {v.stage};
+      for_each_input(id, [&](NodeId input) {
+        if (node(input).arity == 0) return;
+        for (const int stage : stages) insert(stage, computed_in[static_cast<std::size_t>(input)]);
+      });
     }
+  }
+  static void insert(int stage, std::vector<int>& stages) {
+    const auto at = std::ranges::lower_bound(stages, stage);
+    if (at == stages.end() || *at != stage) stages.insert(at, stage);
+  }
+
+  /// Whether recomputing a value in all stages costs more than storing it; a 16-bit value would be rounded by that.
+  bool is_costly(NodeId id, int stages) {
+    const DType dtype = node(id).dtype;
+    if (is_product(id) || compute_dtype(dtype) != dtype) return false;
+    const int enough = instructions_worth_storing({.computations = stages, .readers = stages, .bytes = size_of(dtype)});
+    const auto stops = [&](NodeId from) { return is_product(from) || is_reduction(node(from).op); };
+    return stages > 1 && cones_.instructions(id, enough, stops) >= enough;
   }
 
   Slot leaf_slot(const Node& n) const {
@@ -326,9 +343,9 @@ class ProductScheduler {
   const Graph& graph_;
   const std::vector<Shape> shapes_;
   const bool eager_;
+  FanoutFreeCones cones_;
   std::vector<Value> values_;
   std::vector<Stage> stages_;
-  NodeSet seen_;
   PlanBuilder plan_;
 };
 

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "../infer/shapes.hpp"
-#include "weight.hpp"
+#include "cost_model.hpp"
+#include "costly_values.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -74,13 +75,8 @@ RowGroups::RowGroups(const Graph& graph, std::span<const Shape> leaves)
   for (NodeId id = 0; id < count(); ++id) is_reduction(node(id).op) ? add_reduction(id) : join_groups(id);
   find_readers();
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) place_output(i);
+  materialize_costly_values();
   find_stored();
-}
-
-std::span<const Operand> RowGroups::values_of(NodeId id) const {
-  const Node& n = node(id);
-  if (n.op == Op::count) return {};
-  return n.op == Op::broadcast_like ? graph_.operands(n).first(1) : graph_.operands(n);
 }
 
 void RowGroups::join_groups(NodeId id) {
@@ -98,10 +94,8 @@ void RowGroups::join_groups(NodeId id) {
   groups_[static_cast<std::size_t>(made_in)].made.push_back(id);
 }
 
-int RowGroups::owner(NodeId id) const { return std::max(state(id).group, state(id).made_in); }
-
-bool RowGroups::is_boundary(NodeId id, int group) const {
-  return state(id).materialized || (owner(id) >= 0 && owner(id) != group);
+bool RowGroups::depends_on(NodeId id, int group) const {
+  return group >= 0 && has(state(id).after, static_cast<std::size_t>(group));
 }
 
 BackwardSlice RowGroups::backward_slice(std::span<const NodeId> roots, int group, bool computes) const {
@@ -241,6 +235,10 @@ void RowGroups::materialize(NodeId id) {
   state(id).materialized = state(id).stored = true;
 }
 
+void RowGroups::materialize_costly_values() {
+  for (const NodeId id : CostlyValues(*this).find()) materialize(id);
+}
+
 /// Finds the groups that read a leaf with their domain's shape.
 void RowGroups::find_readers() {
   for (std::size_t g = 0; g < groups_.size(); ++g)
@@ -328,7 +326,7 @@ void RowGroups::find_stored() {
 
 std::vector<NodeId> RowGroups::shape_sources(NodeId value, int group) const {
   std::vector<NodeId> found =
-      jit::shape_sources(graph_, value, seen_, [&](NodeId id) { return state(id).materialized || owner(id) >= 0; });
+      jit::shape_sources(graph_, value, seen_, [&](NodeId id) { return is_boundary(id, group) || owner(id) >= 0; });
   std::erase_if(found, [&](NodeId id) { return owner(id) >= 0 && owner(id) == group; });
   return found;
 }

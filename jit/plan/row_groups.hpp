@@ -1,9 +1,10 @@
 // Which reductions of a graph share a kernel, and what else that kernel computes. A group consists of reductions over
 // one domain along the same axes; its kernel also computes their operands and, if they fit the domain, values that
 // depend on their results. Kernels of different groups exchange only results of reductions and values computed from
-// those alone. A value with one element per element of the domain is recomputed by each kernel that reads it, which
-// takes less time than storing and loading it.
+// those alone. A value with one element per element of the domain is recomputed by each kernel and pass that reads it,
+// unless the cost model says that storing it takes less time.
 #pragma once
+#include <algorithm>
 #include <boost/dynamic_bitset.hpp>
 #include <cstdint>
 #include <map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "../graph/node_set.hpp"
+#include "fanout_free_cones.hpp"
 #include "plan.hpp"
 
 namespace sinter::inline v1::jit {
@@ -71,7 +73,7 @@ class RowGroups {
   const Shape& shape(NodeId id) const { return shapes_[static_cast<std::size_t>(id)]; }
   NodeId operand(NodeId id) const { return graph_.operands(node(id))[0].node; }
   /// The operands that a value is computed from, without those that only determine its shape.
-  std::span<const Operand> values_of(NodeId id) const;
+  std::span<const Operand> values_of(NodeId id) const { return jit::values_of(graph_, node(id)); }
   NodeId output(std::size_t number) const { return graph_.outputs()[number].node; }
 
   std::size_t size() const noexcept { return groups_.size(); }
@@ -83,13 +85,18 @@ class RowGroups {
   int group_of(NodeId id) const { return state(id).group; }
   /// The group whose kernel provides a value to others: that of a reduction, or the one on whose results the value
   /// depends.
-  int owner(NodeId id) const;
-  /// Whether a separate elementwise kernel computes it.
+  int owner(NodeId id) const { return std::max(state(id).group, state(id).made_in); }
+  /// Whether a separate elementwise kernel computes it, for readers that do not have to run before.
   bool is_materialized(NodeId id) const { return state(id).materialized; }
+  /// Whether a group must run before the value can be computed.
+  bool depends_on(NodeId id, int group) const;
   /// Whether a temporary holds it.
   bool is_stored(NodeId id) const { return state(id).stored; }
   /// Whether a kernel of `group` reads it from memory.
-  bool is_boundary(NodeId id, int group) const;
+  bool is_boundary(NodeId id, int group) const {
+    const int from = owner(id);
+    return (from >= 0 && from != group) || (is_materialized(id) && !depends_on(id, group));
+  }
 
   /// The backward slice of `roots` in a kernel of `group` (`no_group`: an elementwise kernel), up to boundaries. With
   /// `computes`, the roots themselves do not count as boundaries.
@@ -130,6 +137,7 @@ class RowGroups {
   void place_output(std::size_t number);
   bool place_output_in(std::size_t g, std::size_t number);
   std::vector<std::size_t> groups_for(NodeId output) const;
+  void materialize_costly_values();
   void find_readers();
   void find_stored();
   void mark_shape_sources(NodeId value, int group);

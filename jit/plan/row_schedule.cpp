@@ -34,7 +34,9 @@ class RowScheduler {
     const BackwardSlice c = groups_.backward_slice(groups_.roots(g), static_cast<int>(g));
     built_[g] = true;
     if (!is_read(g, c)) return;
-    build_materialized(c);
+    build_materialized(c.needed, static_cast<int>(g));
+    for (const NodeId r : groups_[g].reductions)
+      build_materialized(groups_.shape_sources(groups_.operand(r), static_cast<int>(g)), static_cast<int>(g));
     plan_.add_kernel(group_kernel(groups_, g, slots_));
   }
 
@@ -45,9 +47,10 @@ class RowScheduler {
     });
   }
 
-  /// Computes, by elementwise kernels, the materialized values in a backward slice.
-  void build_materialized(const BackwardSlice& c) {
-    for (const NodeId id : c.needed) materialize(id);
+  /// Computes, by elementwise kernels, the materialized values that a kernel of the group reads.
+  void build_materialized(std::span<const NodeId> read, int group) {
+    for (const NodeId id : read)
+      if (groups_.is_boundary(id, group)) materialize(id);
   }
   void materialize(NodeId id) {
     if (!groups_.is_materialized(id) || slots_.is_written(id)) return;
@@ -59,7 +62,7 @@ class RowScheduler {
   /// reading them.
   void build_elementwise(std::span<const NodeId> values, std::span<const Slot> outputs, bool computes) {
     const BackwardSlice c = groups_.backward_slice(values, RowGroups::no_group, computes);
-    build_materialized(c);
+    build_materialized(c.needed, RowGroups::no_group);
     Graph graph;
     Sources leaves;
     std::vector<Operand> built(c.needed.size()), operands;

@@ -7,8 +7,8 @@
 #include "../passes/complex_parts.hpp"
 #include "../passes/lower.hpp"
 #include "class_key.hpp"
+#include "cost_model.hpp"
 #include "plan.hpp"
-#include "weight.hpp"
 
 namespace sinter::inline v1::jit {
 

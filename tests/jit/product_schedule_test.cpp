@@ -79,6 +79,35 @@ TEST_F(ProductSchedule, WhatIsCheapIsComputedAgain) {
   EXPECT_THAT(computed(plan(true)), ElementsAre("neg", "matmul", "matmul", "add"));
 }
 
+TEST_F(ProductSchedule, WhatIsCostlyIsComputedOnce) {
+  for (const Op op : {Op::lgamma, Op::exp}) {
+    graph = {}, leaves = 0;
+    const Operand x = apply(op, leaf());
+    graph.output(apply(Op::add, x, multiply(multiply(apply(Op::neg, x), leaf()), leaf())));
+    const Plan made = plan();
+    if (op == Op::lgamma) {
+      EXPECT_THAT(computed(made), ElementsAre("lgamma neg", "matmul", "matmul", "add"));
+    } else {
+      EXPECT_THAT(computed(made), ElementsAre("exp neg", "matmul", "matmul", "exp add"));
+    }
+  }
+}
+
+TEST_F(ProductSchedule, ACostlyValueThatOneStageReadsIsComputedThere) {
+  const Operand x = apply(Op::lgamma, leaf());
+  graph.output(apply(Op::add, x, multiply(multiply(leaf(), leaf()), leaf())));
+  EXPECT_THAT(computed(plan()), ElementsAre("matmul", "matmul", "lgamma add"));
+}
+
+/// Kernels compute in float32: storing a 16-bit value between them would round it.
+TEST_F(ProductSchedule, A16BitValueIsNotRoundedBetweenStages) {
+  const auto narrow = [&] { return graph.leaf(DType::BFloat16, leaves++); };
+  const Operand x = apply(Op::lgamma, narrow());
+  graph.output(apply(Op::add, x, multiply(multiply(apply(Op::neg, x), narrow()), narrow())));
+  const Plan made = plan();
+  EXPECT_THAT(made.kernels.back().name, ::testing::HasSubstr("lgamma"));
+}
+
 TEST_F(ProductSchedule, NumbersThatMultiplyGoToAlpha) {
   const Operand number = graph.scalar(DType::Float32, Category::Float, 0), two = graph.constant(DType::Float32, 2);
   graph.output(apply(Op::mul, multiply(leaf(), leaf()), number));

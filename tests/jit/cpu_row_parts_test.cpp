@@ -1,0 +1,31 @@
+// What the passes of a kernel that reduces compute, keep and recompute on the CPU.
+#include <jit/cpu/row_parts.hpp>
+
+#include <gtest/gtest.h>
+
+#include "cpu_row_checks.hpp"
+
+namespace sinter::test {
+namespace {
+
+/// Three passes read the same value, which no reduction reads itself: it is kept if it takes longer to compute, unless
+/// rows are split.
+TEST(CpuRowParts, CostlyValuesAreKeptBetweenPasses) {
+  std::minstd_rand random(seed_of_tests());
+  for (const Op op : {Op::tanh, Op::neg})
+    for (const auto& [rows, columns] : {std::pair(1, 1), {7, 40}, {9, 1000}, {2, 200'000}})
+      for (const bool across : {false, true}) {
+        RowCase c(across ? Extents{columns, rows} : Extents{rows, columns}, {across, !across});
+        const Operand x = c.leaf(DType::Float32), y = c.op(op, {x}), kept = c.op(Op::add, {y, x});
+        const Operand most = c.op(Op::amax, {c.op(Op::mul, {kept, x})});
+        const Operand sum = c.op(Op::sum, {c.op(Op::mul, {c.op(Op::sub, {kept, most}), x})});
+        c.output(c.op(Op::add, {kept, sum}), AxisMapping::Domain);
+        c.output(c.op(Op::mul, {y, sum}), AxisMapping::Domain, 0);
+        fill_small(c.leaves[0], random);
+        EXPECT_EQ(jit::cpu::RowParts(c.kernel, true).kept_bytes, op == Op::tanh ? 4 : 0);
+        check(c, fmt::format("{} of {} by {}, kept", name(op), rows, columns), 2e-3);
+      }
+}
+
+}  // namespace
+}  // namespace sinter::test
