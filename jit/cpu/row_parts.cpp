@@ -109,16 +109,18 @@ class RowPartsBuilder {
   /// a chain only the end is kept.
   void find_kept() {
     FanoutFreeCones cones(graph_);
-    std::vector<std::uint64_t> passes(graph_.nodes().size());  // by node, a bit for each stage that computes it
+    std::vector<std::uint64_t> passes(graph_.nodes().size());  // by node, the bits of the stages that compute it
     for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
-      if (over_domain(k)) passes[id_of(graph_.outputs()[k])] |= std::uint64_t{1} << output_stage();
+      if (over_domain(k)) passes[id_of(graph_.outputs()[k])] |= bit_of(output_stage());
     for (Id id = graph_.nodes().size(); id-- > 0;) {
       if (!is_element(id)) continue;
-      if (tile_of_[id] != nothing) passes[id] |= std::uint64_t{1} << (kept_after_[id] - 1);
+      if (tile_of_[id] != nothing) passes[id] |= bit_of(kept_after_[id] - 1);
       if (is_kept(id, std::popcount(passes[id]), cones)) keep(id, passes[id]);
       for (const Operand o : graph_.operands(graph_.nodes()[id])) passes[id_of(o)] |= passes[id];
     }
   }
+  /// Late stages share the last bit, so what only they compute counts as computed once and is not kept.
+  static std::uint64_t bit_of(int stage) { return std::uint64_t{1} << std::min(stage, 63); }
   /// Whether passes compute the value, for each element of their rows.
   bool is_element(Id id) const {
     return !is_input(graph_.nodes()[id]) && !single_[id] && !stages_.is_per_row({static_cast<NodeId>(id), 0});
@@ -138,7 +140,7 @@ class RowPartsBuilder {
       to_.kept_bytes += to_.tile_sizes.back();
     }
     to_.tile_spans[static_cast<std::size_t>(tile_of_[id])] = !whole_;
-    passes = std::uint64_t{1} << first;
+    passes = bit_of(first);
     kept_[id] = true;
   }
 
@@ -182,9 +184,12 @@ class RowPartsBuilder {
             static_cast<std::uint8_t>(size_of(graph_.nodes()[id].dtype))};
   }
 
+  /// The stage whose pass computes elementwise outputs, if there are any.
+  int output_stage() const { return stages_.count + stages_.has_final_pass - 1; }
+
   /// The elements that the stage's reductions, or in its stage the outputs, still need.
   void add_pass(int stage) {
-    const bool writes = stage + 1 == stages_.count + stages_.has_final_pass;
+    const bool writes = stage == output_stage();
     std::vector<Operand> wanted;
     std::vector<OperandSource> places;
     for (Id id = 0; id < graph_.nodes().size(); ++id) {

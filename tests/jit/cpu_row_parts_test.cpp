@@ -27,5 +27,20 @@ TEST(CpuRowParts, CostlyValuesAreKeptBetweenPasses) {
       }
 }
 
+/// More passes than a word has bits, each of which reads what the one before computed.
+TEST(CpuRowParts, ManyPasses) {
+  std::minstd_rand random(seed_of_tests());
+  for (const auto& [rows, columns] : {std::pair(3, 40), {1, 100'000}}) {
+    RowCase c(Extents{rows, columns}, {false, true});
+    const Operand x = c.leaf(DType::Float32);
+    Operand y = c.op(Op::tanh, {x});
+    for (int pass = 0; pass < 70; ++pass)
+      y = c.op(Op::tanh, {c.op(Op::sub, {y, c.op(Op::amax, {c.op(Op::mul, {y, x})})})});
+    c.output(y, AxisMapping::Domain);
+    fill_small(c.leaves[0], random);
+    check(c, fmt::format("{} of {} by {}", 70, rows, columns), 1e-3);
+  }
+}
+
 }  // namespace
 }  // namespace sinter::test
