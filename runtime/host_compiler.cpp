@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -14,6 +15,7 @@
 #include <sinter/runtime/error.hpp>
 #include "environment.hpp"
 #include "fork.hpp"
+#include "large_stack.hpp"
 #include "process.hpp"
 #include "temporary_folder.hpp"
 #include "whole_file.hpp"
@@ -130,7 +132,9 @@ std::string HostCompiler::compile(const HostSource& source) const {
   std::vector<std::string> words = command_;
   std::ranges::copy(source.flags, std::back_inserter(words));
   words.insert(words.end(), {input, "-o", output});
-  const ProcessResult result = run_process(words);
+  // The end of the process does not wait for what nobody waits for.
+  const std::atomic<bool>* const cancelled = is_queued_work() ? &is_process_ending() : nullptr;
+  const ProcessResult result = run_process(words, {.cancelled = cancelled});
   if (result.error) throw unusable(source.needs, failed(command(), result));
   const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // other errors are reported by reading it
   if (!made && result.status == 0) throw unusable(source.needs, made_nothing(command(), result));

@@ -23,6 +23,8 @@ namespace {
 constexpr std::size_t stack_bytes = std::size_t(16) << 20;
 
 constinit thread_local bool on_large_stack = false;
+constinit thread_local bool runs_queued_work = false;
+constinit std::atomic<bool> process_is_ending{false};
 
 /// Work that waits for a thread, and the current threads.
 struct Queue {
@@ -109,6 +111,7 @@ struct Job {
 
 /// Runs queued work until there is none.
 void work_off() {
+  runs_queued_work = true;
   Queue& q = queue();
   for (;;) {
     std::function<void()> work;
@@ -127,7 +130,8 @@ void work_off() {
 
 }  // namespace
 
-bool is_on_large_stack() noexcept { return on_large_stack; }
+bool is_queued_work() noexcept { return runs_queued_work; }
+const std::atomic<bool>& is_process_ending() noexcept { return process_is_ending; }
 
 void run_on_large_stack(const std::function<void()>& work, std::chrono::milliseconds interval,
                         const std::function<void()>& tick) {
@@ -161,6 +165,7 @@ void queue_on_large_stack(std::function<void()> work) {
 }
 
 void wait_for_large_stacks() noexcept {
+  process_is_ending = true;
   Queue* const q = queues().find();
   if (!q) return;                             // any threads belong to the parent
   std::deque<std::function<void()>> dropped;  // destroyed after unlocking

@@ -1,6 +1,7 @@
 // Threads with large stacks, for compilers with recursive parsers. Each task gets a new thread: the cost is negligible
 // compared with a compilation, and no idle threads complicate forks and exit.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <functional>
 
@@ -17,8 +18,11 @@ void run_on_large_stack(const std::function<void()>& work, std::chrono::millisec
 /// thread can be started.
 void queue_on_large_stack(std::function<void()> work);
 
-/// Whether this is such a thread: nobody watches what it prints.
-bool is_on_large_stack() noexcept;
+/// Whether this thread runs queued work, for which no caller waits.
+bool is_queued_work() noexcept;
+
+/// True once the process is ending, when nobody needs the result of queued work.
+const std::atomic<bool>& is_process_ending() noexcept;
 
 /// Drops work that has not started and waits for running work. For the end of the process.
 void wait_for_large_stacks() noexcept;

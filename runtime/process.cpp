@@ -31,6 +31,7 @@ namespace {
 struct ChildStreams {
   int input, output;
   bool merges_errors;
+  bool own_group;  // so that it can be terminated together with what it starts
 };
 
 int spawn(const std::vector<char*>& argv, const ChildStreams& streams, pid_t& child) {
@@ -48,7 +49,8 @@ int spawn(const std::vector<char*>& argv, const ChildStreams& streams, pid_t& ch
   // Compilers run other programs and wait for them, so they must not inherit this process's signal handling.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int group = streams.own_group ? POSIX_SPAWN_SETPGROUP : 0;
+  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group));
   sigset_t signals;
   sigemptyset(&signals);
   posix_spawnattr_setsigmask(&attributes, &signals);
@@ -73,16 +75,27 @@ bool wait_to_read(int fd, Clock::time_point deadline) {
   }
 }
 
-/// Reads a child's output; kills the child at the limit.
-std::string read_all(int fd, pid_t child, std::chrono::milliseconds limit) {
+/// Waits until there is input, or its end. Ends the child at the limit, and its group if it is cancelled.
+bool wait_or_end(int fd, pid_t child, Clock::time_point deadline, const ProcessOptions& options) {
+  constexpr std::chrono::milliseconds between_looks(20);
+  for (;;) {
+    if (options.cancelled && options.cancelled->load()) return ::kill(-child, SIGTERM), false;
+    if (options.limit.count() > 0 && Clock::now() >= deadline) return ::kill(child, SIGKILL), false;
+    const Clock::time_point until = !options.cancelled           ? deadline
+                                    : options.limit.count() == 0 ? Clock::now() + between_looks
+                                                                 : std::min(deadline, Clock::now() + between_looks);
+    if (wait_to_read(fd, until)) return true;
+  }
+}
+
+/// Reads a child's output.
+std::string read_all(int fd, pid_t child, const ProcessOptions& options) {
   std::string text;
   char buffer[4096];
-  const Clock::time_point deadline = Clock::now() + limit;
+  const Clock::time_point deadline = Clock::now() + options.limit;
+  const bool waits = options.limit.count() > 0 || options.cancelled;
   for (;;) {
-    if (limit.count() > 0 && !wait_to_read(fd, deadline)) {
-      ::kill(child, SIGKILL);
-      return text;
-    }
+    if (waits && !wait_or_end(fd, child, deadline, options)) return text;
     const ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n > 0)
       text.append(buffer, static_cast<std::size_t>(n));
@@ -142,10 +155,11 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
     if (::pipe2(pipe, O_CLOEXEC) != 0) return result.error = errno, result;
     reading = FileDescriptor(pipe[0]);
     const FileDescriptor writing(pipe[1]);
-    result.error = spawn(argv, {input.get(), writing.get(), options.merges_errors}, child.id);
+    result.error =
+        spawn(argv, {input.get(), writing.get(), options.merges_errors, options.cancelled != nullptr}, child.id);
   }
   if (result.error) return child.id = 0, result;
-  result.output = read_all(reading.get(), child.id, options.limit);
+  result.output = read_all(reading.get(), child.id, options);
   result.status = wait_for(std::exchange(child.id, 0));
   return result;
 }

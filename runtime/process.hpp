@@ -1,5 +1,6 @@
 // Running another program and reading its output.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -20,9 +21,10 @@ struct ProcessResult {
 };
 
 struct ProcessOptions {
-  std::string_view input = {};         // stdin
-  bool merges_errors = true;           // stderr goes to the output; otherwise it is discarded
-  std::chrono::milliseconds limit{0};  // after it the program is killed; 0: no limit
+  std::string_view input = {};                   // stdin
+  bool merges_errors = true;                     // stderr goes to the output; otherwise it is discarded
+  std::chrono::milliseconds limit{0};            // after it the program is killed; 0: no limit
+  const std::atomic<bool>* cancelled = nullptr;  // once it is true, the program and what it started are terminated
 };
 
 /// Runs `arguments` (the program is looked up in PATH) and waits for it. Throws only bad_alloc.

@@ -63,7 +63,7 @@ std::string compile(const KernelKey& key, runtime::KernelTarget& target) {
   std::string binary;
   runtime::run_on_large_stack([&] { binary = target.compile({key.name, key.text}); }, tick, [&] { progress.update(); });
   const Clock::duration took = progress.elapsed();
-  if (!runtime::is_on_large_stack()) progress.update();
+  if (!runtime::is_queued_work()) progress.update();
   count_compile(took);
   if (runtime::logs(runtime::Log::Jit))
     runtime::log(runtime::Log::Jit,

@@ -5,13 +5,17 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <thread>
 
 #include <jit/ops/traits.hpp>
 #include <jit/passes/compute_dtypes.hpp>
+#include <runtime/process.hpp>
 #include <sinter/jit/ops.hpp>
 #include <sinter/jit/stats.hpp>
+#include "../scratch.hpp"
 #include "../setup.hpp"
 #include "cpu_kernels.hpp"
 
@@ -291,6 +295,25 @@ TEST(CpuCompiledLoops, ThreadsRunWhileLoopsAreReplaced) {
     EXPECT_TRUE(program.is_compiled());
     EXPECT_EQ(wrong, 0);
   }
+}
+
+/// The child's compiler never ends.
+TEST(CpuCompiledLoops, DISABLED_EndWhileTheyAreCompiled) {
+  const TileProgram program(small_graph(), "never");
+  const SmallRun small;
+  set_cpu_jit(CpuJit::Hot);
+  for (int i = 0; i < 200'000; ++i) program.run(small.nest, {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it has started, on most machines
+}
+TEST(CpuCompiledLoops, AreNotWaitedForByTheEndOfTheProcess) {
+  const sinter::testing::ScratchFolder scratch;
+  const std::string compiler = scratch.file("compiler");
+  std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *--version*) echo none;; *) sleep 1000;; esac\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const std::string command = "SINTER_HOST_CXX='" + compiler + "' " + this_program() +
+                              " --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_EndWhile*'";
+  const runtime::ProcessResult child = runtime::run_process({"sh", "-c", command}, {.limit = std::chrono::minutes(2)});
+  EXPECT_EQ(child.status, 0) << child.output;
 }
 
 }  // namespace
