@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include <runtime/environment.hpp>
@@ -77,41 +78,40 @@ void Tier::add(double nanoseconds) noexcept {
   nanoseconds_.store(sum, std::memory_order_relaxed);
   if (when == CpuJit::Hot && sum < hot_ns) return;
   if (state_.exchange(State::Started, std::memory_order_relaxed) != State::Counting) return;
+  if (when == CpuJit::Always) return compile();
   try {
-    if (when == CpuJit::Always)
-      compile();
-    else
-      runtime::queue_on_large_stack([self = shared_from_this()] {
-        try {
-          self->compile();
-        } catch (const std::exception& error) {
-          report_uncompiled(self->source_->name, error);
-        }
-      });
+    runtime::queue_on_large_stack([self = shared_from_this()] { self->compile(); });
   } catch (const std::exception& error) {
     report_uncompiled(source_->name, error);
   }
 }
 
-void Tier::prepare() {
+void Tier::prepare() noexcept {
   if (cpu_jit() == CpuJit::Off || ready() != nullptr) return;
-  if (state_.exchange(State::Started, std::memory_order_relaxed) != State::Counting) return;
+  state_.store(State::Started, std::memory_order_relaxed);
   compile();
 }
 
-void Tier::compile() {
-  Steps steps = make_steps(source_->graph, uniform_, Grouping::Compiled);
-  if (steps.text.empty()) return;
+void Tier::compile() noexcept try {
+  const std::lock_guard lock(compiling_.get());  // held for long, so forking must stay possible
+  if (ready() == nullptr) make_ready();
+} catch (const std::exception& error) {
+  report_uncompiled(source_->name, error);
+}
+
+void Tier::make_ready() {
+  auto made = std::make_unique<Compiled>();
+  made->steps = make_steps(source_->graph, uniform_, Grouping::Compiled);
+  if (made->steps.text.empty()) return;
   const auto begin = std::chrono::steady_clock::now();
   runtime::KernelTarget& compiler = loop_compiler(isa());
-  LoadedKernel loaded = load_kernel({source_->name, steps.text}, compiler);
+  LoadedKernel loaded = load_kernel({source_->name, made->steps.text}, compiler);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   const Loop* loop = loops_of(loaded.function.handle());
-  for (Chain& chain : steps.chains) chain.loop = *loop++;
-  loaded_ = std::move(loaded.function);
-  steps_ = std::move(steps);
+  for (Chain& chain : made->steps.chains) chain.loop = *loop++;
+  made->loops = std::move(loaded.function);
   remember({source_->name, Device(), compiler.binary_tag(), loaded.origin, took.count()});
-  ready_.store(&steps_, std::memory_order_release);
+  compiled_.store(made.release(), std::memory_order_release);
 }
 
 }  // namespace jit::cpu

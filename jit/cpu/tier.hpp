@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
+#include <runtime/fork.hpp>
 #include <sinter/jit/cpu_jit.hpp>
 #include <sinter/runtime/backend.hpp>
 #include "steps.hpp"
@@ -23,31 +25,40 @@ class Tier : public std::enable_shared_from_this<Tier> {
  public:
   Tier(std::shared_ptr<const TierSource> source, UniformLeaves uniform)
       : source_(std::move(source)), uniform_(uniform) {}
+  ~Tier() { delete compiled_.load(std::memory_order_acquire); }
 
   /// Null while they are not ready.
-  const Steps* ready() const noexcept { return ready_.load(std::memory_order_acquire); }
+  const Steps* ready() const noexcept {
+    const Compiled* const compiled = compiled_.load(std::memory_order_acquire);
+    return compiled != nullptr ? &compiled->steps : nullptr;
+  }
   /// Counts a run's work, estimated in nanoseconds of one thread. A program that has done enough is compiled in the
   /// background; with CpuJit::Always at once.
   void count(double nanoseconds) noexcept {
     if (state_.load(std::memory_order_relaxed) == State::Counting) add(nanoseconds);
   }
-  /// Compiles now if that is not off, and waits. Throws what the compiler throws.
-  void prepare();
+  /// Compiles now if that is not off, and waits, also for another thread that compiles them. Without a compiler the
+  /// steps stay interpreted.
+  void prepare() noexcept;
 
  private:
   enum class State : std::uint8_t { Counting, Started };
 
   void add(double nanoseconds) noexcept;
-  void compile_later();
-  void compile();
+  void compile() noexcept;
+  void make_ready();
+
+  struct Compiled {
+    Steps steps;
+    runtime::KernelHandle loops;  // keeps them loaded
+  };
 
   const std::shared_ptr<const TierSource> source_;
   const UniformLeaves uniform_;
   std::atomic<State> state_{State::Counting};
   std::atomic<double> nanoseconds_{0};
-  std::atomic<const Steps*> ready_{nullptr};
-  Steps steps_;                   // written before it is published
-  runtime::KernelHandle loaded_;  // the loops
+  std::atomic<const Compiled*> compiled_{nullptr};  // owned; immutable once published
+  runtime::ForkLocal<std::mutex> compiling_;
 };
 
 }  // namespace sinter::inline v1::jit::cpu

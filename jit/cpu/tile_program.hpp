@@ -29,7 +29,7 @@ class TileProgram {
   ~TileProgram();
   TileProgram(TileProgram&&) noexcept;
 
-  /// Prepares a run over this nest, and compiles its loops (tier.hpp). Throws what the compiler throws.
+  /// Prepares a run over this nest, and compiles its loops if there is a compiler (tier.hpp).
   void prepare(const LoopNest& nest) const;
 
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of

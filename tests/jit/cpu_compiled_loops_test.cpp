@@ -263,6 +263,37 @@ TEST(CpuCompiledLoops, AreMadeByPreparing) {
   EXPECT_TRUE(program.is_compiled());
 }
 
+TEST(CpuCompiledLoops, WithoutACompilerPreparingDoesNothing) {
+  const std::string command = "SINTER_HOST_CXX=/nowhere/c++ SINTER_CACHE=off " + this_program() +
+                              " --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_Prepared*'";
+  const runtime::ProcessResult child = runtime::run_process({"sh", "-c", command});
+  EXPECT_EQ(child.status, 0) << child.output;
+}
+TEST(CpuCompiledLoops, DISABLED_PreparedWithoutACompiler) {
+  const TileProgram program(small_graph(), "prepared");
+  const SmallRun small;
+  const When chosen(CpuJit::Always);
+  program.prepare(small.nest);
+  program.run(small.nest, {});
+  EXPECT_FALSE(program.is_compiled());
+  EXPECT_EQ(as<float>(element(small.out, {1000}, 999)), 1.f);
+}
+
+TEST(CpuCompiledLoops, SeveralThreadsPrepare) {
+  const TileProgram program(small_graph(), "several");
+  const When chosen(CpuJit::Hot);
+  std::vector<std::thread> threads;
+  std::atomic<int> missing{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      const SmallRun mine;
+      program.prepare(mine.nest);
+      missing += !program.is_compiled();
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(missing, 0);
+}
+
 /// Equal loops of different kernels are one entry of the cache.
 TEST(CpuCompiledLoops, AreSharedByEqualPrograms) {
   const When chosen(CpuJit::Always);

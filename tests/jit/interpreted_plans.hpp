@@ -13,6 +13,7 @@
 #include <jit/infer/shapes.hpp>
 #include <jit/plan/plan.hpp>
 #include <jit/plan/row_stages.hpp>
+#include <sinter/runtime/error.hpp>
 
 namespace sinter::testing::plans {
 
