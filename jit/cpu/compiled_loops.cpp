@@ -13,7 +13,7 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::size_t longest_loop = 80;  // operations: with three operands each, they fit a chain's
+constexpr std::size_t longest_loop = chain_operands / 4;  // operations: each reads at most three values and stores one
 
 std::optional<std::string_view> type_name(DType dtype) {
   switch (dtype) {

@@ -30,6 +30,8 @@ constexpr std::array common_flags = {"-xc++",
                                      "-shared",
                                      "-fPIC",
                                      "-nostdlib",
+                                     "-Wl,--no-as-needed",
+                                     "-lm",  // fmod, and fma where no instruction is
                                      "-ffp-contract=off",
                                      "-fno-math-errno",
                                      "-fno-trapping-math",

@@ -27,8 +27,8 @@ constexpr std::int32_t nothing = -1;
 
 class RowPartsBuilder {
  public:
-  RowPartsBuilder(const Kernel& kernel, bool whole, RowParts& to)
-      : kernel_(kernel), graph_(kernel.graph), stages_(kernel), whole_(whole), to_(to) {}
+  RowPartsBuilder(const Kernel& kernel, Keeps keeps, RowParts& to)
+      : kernel_(kernel), graph_(kernel.graph), stages_(kernel), keeps_(keeps), to_(to) {}
 
   void run() {
     const std::size_t count = graph_.nodes().size();
@@ -126,10 +126,10 @@ class RowPartsBuilder {
     return !is_input(graph_.nodes()[id]) && !single_[id] && !stages_.is_per_row({static_cast<NodeId>(id), 0});
   }
   bool is_kept(Id id, int passes, FanoutFreeCones& cones) const {
-    if (passes < 2) return false;
-    if (whole_ && tile_of_[id] != nothing) return true;
+    if (passes < 2 || keeps_ == Keeps::Nowhere) return false;
+    if (keeps_ == Keeps::InBoxes && tile_of_[id] != nothing) return true;
     const Shared value{.computations = passes, .readers = passes - 1, .bytes = size_of(graph_.nodes()[id].dtype)};
-    const int enough = instructions_worth_keeping(value, whole_);
+    const int enough = instructions_worth_keeping(value, keeps_ == Keeps::InBoxes);
     const auto stops = [&](NodeId from) { return !is_element(static_cast<Id>(from)); };
     return cones.instructions(static_cast<NodeId>(id), enough, stops) >= enough;
   }
@@ -139,7 +139,10 @@ class RowPartsBuilder {
       add_tile(id, first);
       to_.kept_bytes += to_.tile_sizes.back();
     }
-    to_.tile_spans[static_cast<std::size_t>(tile_of_[id])] = !whole_;
+    if (keeps_ == Keeps::InSpans) {
+      to_.tile_spans[static_cast<std::size_t>(tile_of_[id])] = true;
+      to_.span_bytes += to_.tile_sizes[static_cast<std::size_t>(tile_of_[id])];
+    }
     passes = bit_of(first);
     kept_[id] = true;
   }
@@ -282,7 +285,7 @@ class RowPartsBuilder {
   const Kernel& kernel_;
   const Graph& graph_;
   const RowStages stages_;
-  const bool whole_;
+  const Keeps keeps_;
   RowParts& to_;
   std::vector<bool> single_, kept_;             // by node
   std::vector<std::int32_t> row_of_, tile_of_;  // by node
@@ -291,6 +294,6 @@ class RowPartsBuilder {
 
 }  // namespace
 
-RowParts::RowParts(const Kernel& kernel, bool whole) { RowPartsBuilder(kernel, whole, *this).run(); }
+RowParts::RowParts(const Kernel& kernel, Keeps keeps) { RowPartsBuilder(kernel, keeps, *this).run(); }
 
 }  // namespace sinter::inline v1::jit::cpu

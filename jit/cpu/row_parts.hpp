@@ -1,5 +1,6 @@
 // A kernel that reduces, split into elementwise programs over parts of its rows and the reductions between them.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -44,10 +45,17 @@ struct Stage {
   std::vector<RowReduction> reductions;
 };
 
+/// Where values are kept that later passes read instead of recomputing them.
+enum class Keeps : std::uint8_t {
+  InBoxes,  // of whole rows: in the cache
+  InSpans,  // of parts of rows: in memory that all boxes of the rows share
+  Nowhere,  // they are recomputed
+};
+
 struct RowParts {
-  /// `whole`: boxes have whole rows, so what a stage computes stays in the cache for later stages. Otherwise it is
-  /// recomputed, or stored for all boxes of the rows if that costs less.
-  RowParts(const Kernel& kernel, bool whole);
+  /// In boxes, what a stage computed for a reduction is kept for later stages, too; in spans only what costs less to
+  /// store and read than to recompute.
+  RowParts(const Kernel& kernel, Keeps keeps);
 
   std::vector<Stage> stages;       // the last one reduces nothing: its pass computes outputs from reductions' results
   std::optional<Part> rows_after;  // outputs that have one element for each row
@@ -56,7 +64,8 @@ struct RowParts {
   std::vector<bool> tile_spans;       // for each tile: all boxes of the rows have one, until the rows are finished
   std::vector<std::int32_t> copy_of;  // for each tile: which of the copies makes it, or -1
   std::uint32_t results = 0;          // how many of the PerRow values are reductions' results
-  bool uses_kept = false;             // whether the parts depend on `whole`
+  bool uses_kept = false;             // whether the parts depend on `keeps`
+  std::int64_t span_bytes = 0;        // of one element of all tiles in spans
   std::int64_t kept_bytes = 0;        // of one element of all tiles that no reduction reads
   double nanoseconds = 0;             // per element, estimated
   std::int64_t array_bytes = 0;       // of one element of all arrays that are read

@@ -16,7 +16,8 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t max_waiting = 128;  // boxes
+constexpr std::int64_t max_waiting = 128;          // boxes
+constexpr std::int64_t max_span_bytes = 64 << 20;  // of a thread
 
 std::int64_t threads_now() { return tbb::this_task_arena::max_concurrency(); }
 
@@ -66,12 +67,18 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
 }  // namespace
 
 struct RowProgram::Impl {
-  explicit Impl(const Kernel& kernel) : whole(kernel, true) {
-    if (whole.uses_kept) split.emplace(kernel, false);
+  explicit Impl(const Kernel& kernel) : whole(kernel, Keeps::InBoxes) {
+    if (whole.uses_kept) split.emplace(kernel, Keeps::InSpans);
+    if (split && split->span_bytes > 0) recomputing.emplace(kernel, Keeps::Nowhere);
     for (const AxisMapping o : kernel.rows->axis_mapping) axis_mapping.push_back(o);
   }
 
-  const RowParts& parts_for(const Boxes& boxes) const { return boxes.whole || !split ? whole : *split; }
+  /// Depends on sizes alone, so that sums do, too.
+  const RowParts& parts_for(const Boxes& boxes) const {
+    if (boxes.whole || !split) return whole;
+    const bool fits = boxes.columns * boxes.rows_in_tile * split->span_bytes <= max_span_bytes;
+    return fits ? *split : *recomputing;
+  }
 
   Boxes boxes_for(const LoopNest& nest) const {
     boost::container::small_vector<std::uint8_t, 16> sizes;
@@ -116,7 +123,8 @@ struct RowProgram::Impl {
   }
 
   const RowParts whole;
-  std::optional<const RowParts> split;  // for rows that are split
+  std::optional<const RowParts> split;        // for rows that are split
+  std::optional<const RowParts> recomputing;  // for those whose kept values would take too much memory
   std::vector<AxisMapping> axis_mapping;
 };
 
@@ -125,12 +133,13 @@ RowProgram::RowProgram(RowProgram&& other) noexcept : impl_(std::exchange(other.
 RowProgram::~RowProgram() { delete impl_; }
 
 bool RowProgram::is_compiled() const noexcept {
-  const auto any_of = [](const RowParts& parts) {
-    return std::ranges::any_of(parts.stages, [](const Stage& s) {
-      return (s.rows && s.rows->program.is_compiled()) || (s.pass && s.pass->program.is_compiled());
-    });
+  const auto is_compiled = [](const auto& part) { return part && part->program.is_compiled(); };
+  const auto any_of = [&](const auto& parts) {
+    return parts && (is_compiled(parts->rows_after) || std::ranges::any_of(parts->stages, [&](const Stage& s) {
+                       return is_compiled(s.rows) || is_compiled(s.pass);
+                     }));
   };
-  return any_of(impl_->whole) || (impl_->split && any_of(*impl_->split));
+  return any_of(&impl_->whole) || any_of(impl_->split) || any_of(impl_->recomputing);
 }
 
 void RowProgram::prepare(const LoopNest& nest) const {

@@ -77,18 +77,20 @@ void Tier::add(double nanoseconds) noexcept {
   const double sum = nanoseconds_.load(std::memory_order_relaxed) + nanoseconds;
   nanoseconds_.store(sum, std::memory_order_relaxed);
   if (when == CpuJit::Hot && sum < hot_ns) return;
-  if (state_.exchange(State::Started, std::memory_order_relaxed) != State::Counting) return;
+  if (started_in_.exchange(runtime::generation(), std::memory_order_relaxed) == runtime::generation()) return;
   if (when == CpuJit::Always) return compile();
   try {
     runtime::queue_on_large_stack([self = shared_from_this()] { self->compile(); });
-  } catch (const std::exception& error) {
+  } catch (const std::exception& error) {  // a later run tries again
+    started_in_.store(never, std::memory_order_relaxed);
+    nanoseconds_.store(0, std::memory_order_relaxed);
     report_uncompiled(source_->name, error);
   }
 }
 
 void Tier::prepare() noexcept {
   if (cpu_jit() == CpuJit::Off || ready() != nullptr) return;
-  state_.store(State::Started, std::memory_order_relaxed);
+  started_in_.store(runtime::generation(), std::memory_order_relaxed);
   compile();
 }
 

@@ -35,15 +35,17 @@ class Tier : public std::enable_shared_from_this<Tier> {
   /// Counts a run's work, estimated in nanoseconds of one thread. A program that has done enough is compiled in the
   /// background; with CpuJit::Always at once.
   void count(double nanoseconds) noexcept {
-    if (state_.load(std::memory_order_relaxed) == State::Counting) add(nanoseconds);
+    if (!is_started() && ready() == nullptr) add(nanoseconds);
   }
   /// Compiles now if that is not off, and waits, also for another thread that compiles them. Without a compiler the
   /// steps stay interpreted.
   void prepare() noexcept;
 
  private:
-  enum class State : std::uint8_t { Counting, Started };
+  static constexpr unsigned never = ~0u;
 
+  /// In this process: the child of a fork has none of its parent's threads.
+  bool is_started() const noexcept { return started_in_.load(std::memory_order_relaxed) == runtime::generation(); }
   void add(double nanoseconds) noexcept;
   void compile() noexcept;
   void make_ready();
@@ -55,7 +57,7 @@ class Tier : public std::enable_shared_from_this<Tier> {
 
   const std::shared_ptr<const TierSource> source_;
   const UniformLeaves uniform_;
-  std::atomic<State> state_{State::Counting};
+  std::atomic<unsigned> started_in_{never};  // runtime::generation
   std::atomic<double> nanoseconds_{0};
   std::atomic<const Compiled*> compiled_{nullptr};  // owned; immutable once published
   runtime::ForkLocal<std::mutex> compiling_;

@@ -2,6 +2,8 @@
 #include <jit/cpu/tier.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -191,6 +193,20 @@ TEST(CpuCompiledLoops, DtypesInOneLoop) {
   });
 }
 
+/// Operations with more operands together than a chain has.
+TEST(CpuCompiledLoops, ManyOperands) {
+  Case c;
+  std::vector<Operand> inputs;
+  for (int i = 0; i < 30; ++i) inputs.push_back(c.leaf(DType::Float32));
+  for (int i = 0; i < 90; ++i) {
+    const Operand low = c.graph.constant(DType::Float32, to_bits(-1.f - static_cast<float>(i)));
+    const Operand high = c.graph.constant(DType::Float32, to_bits(1.f + static_cast<float>(i)));
+    c.output(c.graph.node(Op::clamp, DType::Float32, std::vector{inputs[static_cast<std::size_t>(i % 30)], low, high}),
+             DType::Float32);
+  }
+  for (const std::int64_t n : {5, 1000}) c.check(n, 0, seed_of_tests() + static_cast<std::uint32_t>(n));
+}
+
 TEST(CpuCompiledLoops, OutputsInThePlaceOfInputs) {
   Graph graph;
   const Operand x = graph.leaf(DType::Float32, 0), y = graph.leaf(DType::Float32, 1);
@@ -219,6 +235,14 @@ Graph small_graph() {
   return graph;
 }
 
+Graph other_small_graph() {
+  Graph graph;
+  const Operand x = graph.leaf(DType::Float32, 0);
+  graph.output(
+      graph.node(Op::sigmoid, DType::Float32, std::vector{graph.node(Op::neg, DType::Float32, std::vector{x})}));
+  return graph;
+}
+
 struct SmallRun {
   Array out = make_array(DType::Float32, {1000}, {1}), x = make_array(DType::Float32, {1000}, {1});
   LoopNest nest = make_nest({1000}, {&out, &x}, 1);
@@ -243,6 +267,23 @@ TEST(CpuCompiledLoops, ReplaceTheInterpretedOnesOfHotPrograms) {
   EXPECT_EQ(last.name, "hot");
   EXPECT_TRUE(last.device.is_cpu());
   EXPECT_EQ(last.target.substr(0, 4), "cpu ");
+}
+
+/// The child has none of its parent's threads.
+TEST(CpuCompiledLoops, AreMadeInTheChildOfAFork) {
+  const TileProgram program(other_small_graph(), "forked");
+  const SmallRun small;
+  const When chosen(CpuJit::Hot);
+  for (int i = 0; i < 200'000 && !program.is_compiled(); ++i) program.run(small.nest, {});  // has begun
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!program.is_compiled() && std::chrono::steady_clock::now() < give_up) program.run(small.nest, {});
+    _exit(program.is_compiled() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(CpuCompiledLoops, AreNotMadeWhereThatIsOff) {

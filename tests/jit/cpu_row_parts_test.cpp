@@ -22,7 +22,7 @@ TEST(CpuRowParts, CostlyValuesAreKeptBetweenPasses) {
         c.output(c.op(Op::add, {kept, sum}), AxisMapping::Domain);
         c.output(c.op(Op::mul, {y, sum}), AxisMapping::Domain, 0);
         fill_small(c.leaves[0], random);
-        EXPECT_EQ(jit::cpu::RowParts(c.kernel, true).kept_bytes, op == Op::tanh ? 4 : 0);
+        EXPECT_EQ(jit::cpu::RowParts(c.kernel, jit::cpu::Keeps::InBoxes).kept_bytes, op == Op::tanh ? 4 : 0);
         check(c, fmt::format("{} of {} by {}, kept", name(op), rows, columns), 2e-3);
       }
 }

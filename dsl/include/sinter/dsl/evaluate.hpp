@@ -92,7 +92,8 @@ template <expression... E>
   return detail::evaluated(jit::Mode::Eager, std::forward<E>(e)...);
 }
 
-/// Compiles what evaluation would need, and runs nothing. Throws what evaluation would throw, including CompileError.
+/// Compiles what evaluation would need, and runs nothing. Throws what evaluation would throw, including CompileError
+/// for a GPU's kernels. The CPU's loops are compiled if there is a compiler (CpuJit).
 template <expression... E>
 void prepare(E&&... e) {
   runtime::TensorRef results[sizeof...(E)];
