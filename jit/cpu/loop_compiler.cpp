@@ -37,6 +37,8 @@ constexpr std::array common_flags = {"-xc++",
                                      "-fno-trapping-math",
                                      "-fwrapv",
                                      "-fno-strict-aliasing",
+                                     "-fschedule-insns",  // overlaps the vectors of a block, as in jit/CMakeLists.txt
+                                     "-fsched-pressure",
                                      "-fno-exceptions",
                                      "-fno-rtti",
                                      "-fno-asynchronous-unwind-tables",

@@ -1,5 +1,6 @@
-// Values of compiled loops: a block has as many elements as a vector has floats, whatever their dtype. Elements of 8
-// bytes take two vectors; bools are a mask of floats; dtypes that are only stored keep their size.
+// Values of compiled loops: a block has as many elements as four vectors have floats, whatever their dtype, so that
+// four chains of dependent operations overlap. Elements of 8 bytes take eight vectors; bools are masks of floats;
+// dtypes that are only stored keep their size.
 #pragma once
 #include "conversions.hpp"
 #include "vector_basic.hpp"
@@ -8,14 +9,15 @@
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-inline constexpr int block_elements = Vec<float>::lanes;
+inline constexpr int block_elements = 4 * Vec<float>::lanes;
 
 template <class T>
 inline constexpr bool is_computed = std::is_same_v<T, float> || std::is_same_v<T, double> ||
                                     std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>;
 /// Vectors of a block.
 template <class T>
-inline constexpr int parts = sizeof(T) == 8 ? 2 : 1;
+inline constexpr int parts = block_elements * static_cast<int>(sizeof(T)) / vector_bytes;
+inline constexpr int mask_parts = parts<float>;
 /// An integer of the element's size.
 template <class T>
 using Raw = std::conditional_t<
@@ -31,13 +33,13 @@ struct Block {
 template <>
 struct Block<bool> {
   using element = bool;
-  Mask<float> v;
+  Mask<float> v[mask_parts];
 };
 template <class T>
   requires(!is_computed<T>)
 struct Block<T> {
   using element = T;
-  typename NativeVector<Raw<T>>::type whole;  // in its first elements
+  typename NativeVector<Raw<T>>::type whole[parts<T>];
 };
 
 /// All elements of a block, or the first ones.
@@ -58,10 +60,11 @@ SINTER_INLINE Block<T> load(const void* array, std::int64_t i, Range range) {
   Block<T> b;
   if constexpr (std::is_same_v<T, bool>) {
     const auto* p = static_cast<const std::uint8_t*>(array) + i;
-    if constexpr (std::is_same_v<Range, Whole>)
-      b.v = Mask<float>::load(p);
-    else
-      b.v = Mask<float>::load(p, range.count);
+    for (int k = 0; k < mask_parts; ++k, p += Mask<float>::lanes)
+      if constexpr (std::is_same_v<Range, Whole>)
+        b.v[k] = Mask<float>::load(p);
+      else
+        b.v[k] = Mask<float>::load(p, count_of_part<float>(range, k));
   } else if constexpr (is_computed<T>) {
     const T* p = static_cast<const T*>(array) + i;
     for (int k = 0; k < parts<T>; ++k, p += Vec<T>::lanes)
@@ -71,7 +74,7 @@ SINTER_INLINE Block<T> load(const void* array, std::int64_t i, Range range) {
         b.v[k] = Vec<T>::load(p, count_of_part<T>(range, k));
   } else {
     const auto* p = static_cast<const Raw<T>*>(array) + i;
-    b.whole = typename NativeVector<Raw<T>>::type{};
+    for (int k = 0; k < parts<T>; ++k) b.whole[k] = typename NativeVector<Raw<T>>::type{};
     if constexpr (std::is_same_v<Range, Whole>)
       __builtin_memcpy(&b.whole, p, block_elements * sizeof(T));
     else
@@ -83,10 +86,11 @@ template <class T, class Range>
 SINTER_INLINE void store(void* array, std::int64_t i, Range range, const Block<T>& b) {
   if constexpr (std::is_same_v<T, bool>) {
     auto* p = static_cast<std::uint8_t*>(array) + i;
-    if constexpr (std::is_same_v<Range, Whole>)
-      b.v.store(p);
-    else
-      b.v.store(p, range.count);
+    for (int k = 0; k < mask_parts; ++k, p += Mask<float>::lanes)
+      if constexpr (std::is_same_v<Range, Whole>)
+        b.v[k].store(p);
+      else
+        b.v[k].store(p, count_of_part<float>(range, k));
   } else if constexpr (is_computed<T>) {
     T* p = static_cast<T*>(array) + i;
     for (int k = 0; k < parts<T>; ++k, p += Vec<T>::lanes)
@@ -107,13 +111,13 @@ template <class T>
 SINTER_INLINE Block<T> broadcast(const void* element) {
   Block<T> b;
   if constexpr (std::is_same_v<T, bool>) {
-    b.v = Mask<float>::broadcast(static_cast<const std::uint8_t*>(element));
+    for (int k = 0; k < mask_parts; ++k) b.v[k] = Mask<float>::broadcast(static_cast<const std::uint8_t*>(element));
   } else if constexpr (is_computed<T>) {
     for (int k = 0; k < parts<T>; ++k) b.v[k] = Vec<T>::broadcast(static_cast<const T*>(element));
   } else {
     Raw<T> raw;
     __builtin_memcpy(&raw, element, sizeof raw);
-    b.whole = typename NativeVector<Raw<T>>::type{} + raw;
+    for (int k = 0; k < parts<T>; ++k) b.whole[k] = typename NativeVector<Raw<T>>::type{} + raw;
   }
   return b;
 }
@@ -124,28 +128,26 @@ using HalfVector __attribute__((vector_size(vector_bytes / 2))) = std::int32_t;
 template <class T>
 SINTER_INLINE Mask<T> mask_part(const Block<bool>& b, int k) {
   if constexpr (sizeof(T) == 4) {
-    return {b.v.v};
+    return {b.v[k].v};
   } else {
     HalfVector half;
-    __builtin_memcpy(&half, reinterpret_cast<const char*>(&b.v.v) + k * (vector_bytes / 2), sizeof half);
+    __builtin_memcpy(&half, reinterpret_cast<const char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), sizeof half);
     return {__builtin_convertvector(half, NativeMask<T>)};
   }
 }
 template <class T>
 SINTER_INLINE void set_mask_part(Block<bool>& b, int k, Mask<T> m) {
   if constexpr (sizeof(T) == 4) {
-    b.v.v = m.v;
+    b.v[k].v = m.v;
   } else {
     const HalfVector half = __builtin_convertvector(m.v, HalfVector);
-    __builtin_memcpy(reinterpret_cast<char*>(&b.v.v) + k * (vector_bytes / 2), &half, sizeof half);
+    __builtin_memcpy(reinterpret_cast<char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), &half, sizeof half);
   }
 }
 template <class T, class U>
 SINTER_INLINE auto part_of(const Block<U>& b, int k) {
-  if constexpr (!std::is_same_v<U, bool>)
+  if constexpr (!std::is_same_v<U, bool> || std::is_same_v<T, bool>)
     return b.v[k];
-  else if constexpr (std::is_same_v<T, bool>)
-    return b.v;
   else
     return mask_part<T>(b, k);
 }
@@ -156,7 +158,9 @@ SINTER_INLINE auto apply(const A& a, const B& b, const C& c) {
   using V = std::conditional_t<std::is_same_v<T, bool>, Mask<float>, Vec<T>>;
   using R = decltype(F::template apply<V>(part_of<T>(a, 0), part_of<T>(b, 0), part_of<T>(c, 0)));
   if constexpr (std::is_same_v<T, bool>) {
-    return Block<bool>{F::template apply<V>(a.v, b.v, c.v)};
+    Block<bool> r;
+    for (int k = 0; k < mask_parts; ++k) r.v[k] = F::template apply<V>(a.v[k], b.v[k], c.v[k]);
+    return r;
   } else if constexpr (std::is_same_v<R, Vec<T>>) {
     Block<T> r;
     for (int k = 0; k < parts<T>; ++k)
@@ -202,14 +206,20 @@ SINTER_INLINE Block<To> cast(const Block<From>& b) {
     }
   } else if constexpr (is_half<From>) {
     static_assert(std::is_same_v<To, float>);
-    return {{load_wide(reinterpret_cast<const From*>(&b.whole))}};
+    Block<float> r;
+    for (int k = 0; k < parts<float>; ++k)
+      r.v[k] = load_wide(reinterpret_cast<const From*>(&b.whole) + k * Vec<float>::lanes);
+    return r;
   } else if constexpr (is_half<To>) {
     static_assert(std::is_same_v<From, float>);
     Block<To> r;
-    store_narrow(reinterpret_cast<To*>(&r.whole), b.v[0].v);
+    for (int k = 0; k < parts<float>; ++k)
+      store_narrow(reinterpret_cast<To*>(&r.whole) + k * Vec<float>::lanes, b.v[k].v);
     return r;
   } else if constexpr (std::is_same_v<From, std::int32_t> && std::is_same_v<To, float>) {
-    return {{Native<float>(__builtin_convertvector(b.v[0].v, Native<float>))}};
+    Block<float> r;
+    for (int k = 0; k < parts<float>; ++k) r.v[k] = __builtin_convertvector(b.v[k].v, Native<float>);
+    return r;
   } else {
     return converted_one_by_one<To>(b);
   }
@@ -219,7 +229,6 @@ SINTER_INLINE Block<To> cast(const Block<From>& b) {
 template <class F>
 SINTER_INLINE void for_each_block(std::int64_t n, F body) {
   std::int64_t i = 0;
-#pragma GCC unroll 2
   for (; i + block_elements <= n; i += block_elements) body(i, Whole{});
   if (i < n) body(i, First{static_cast<int>(n - i)});
 #if defined(__AVX__)
