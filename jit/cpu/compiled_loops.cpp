@@ -13,7 +13,8 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::size_t longest_loop = chain_operands / 4;  // operations: each reads at most three values and stores one
+constexpr std::size_t longest_loop = 40;            // operations, as of a chain; longer ones take long to compile
+static_assert(longest_loop * 4 <= chain_operands);  // each reads at most three values and stores one
 
 std::optional<std::string_view> type_name(DType dtype) {
   switch (dtype) {

@@ -24,7 +24,9 @@ namespace {
 // As the library's own loops are compiled (jit/CMakeLists.txt): results are the same bits.
 constexpr std::array common_flags = {"-xc++",
                                      "-std=gnu++20",
-                                     "-O3",
+                                     "-O3",               // unrolls the loops over the vectors of a block,
+                                     "-fschedule-insns",  // whose operations overlap then
+                                     "-fsched-pressure",
                                      "-w",
                                      "-pipe",
                                      "-shared",
@@ -37,8 +39,6 @@ constexpr std::array common_flags = {"-xc++",
                                      "-fno-trapping-math",
                                      "-fwrapv",
                                      "-fno-strict-aliasing",
-                                     "-fschedule-insns",  // overlaps the vectors of a block, as in jit/CMakeLists.txt
-                                     "-fsched-pressure",
                                      "-fno-exceptions",
                                      "-fno-rtti",
                                      "-fno-asynchronous-unwind-tables",
