@@ -107,6 +107,4 @@ runtime::KernelTarget& loop_compiler(Isa isa) {
 
 const Loop* loops_of(void* handle) noexcept { return static_cast<const LoadedLoops*>(handle)->loops; }
 
-bool can_compile() { return runtime::HostCompiler::instance().exists(); }
-
 }  // namespace sinter::inline v1::jit::cpu

@@ -14,7 +14,4 @@ runtime::KernelTarget& loop_compiler(Isa isa);
 /// The loops of a loaded binary, in the order of the text's chains. `handle`: KernelHandle::handle.
 const Loop* loops_of(void* handle) noexcept;
 
-/// Whether there is a compiler.
-bool can_compile();
-
 }  // namespace sinter::inline v1::jit::cpu
