@@ -149,7 +149,7 @@ void run_on_large_stack(const std::function<void()>& work, std::chrono::millisec
 
 void queue_on_large_stack(std::function<void()> work) {
   static constinit NoDestructor<const bool> registered;
-  registered.get([] { return new bool(std::atexit(wait_for_large_stacks) == 0); });
+  registered.get([] { return new bool(std::atexit(end_large_stacks) == 0); });
   Queue& q = queue();
   const ForkSafeLock lock(q.mutex);
   q.waiting.push_back(std::move(work));
@@ -165,13 +165,17 @@ void queue_on_large_stack(std::function<void()> work) {
 }
 
 void wait_for_large_stacks() noexcept {
-  process_is_ending = true;
   Queue* const q = queues().find();
   if (!q) return;                             // any threads belong to the parent
   std::deque<std::function<void()>> dropped;  // destroyed after unlocking
   std::unique_lock lock(q->mutex);
   dropped.swap(q->waiting);
   if (!on_large_stack) q->ended.wait(lock, [&] { return q->running == 0; });
+}
+
+void end_large_stacks() noexcept {
+  process_is_ending = true;
+  wait_for_large_stacks();
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -24,7 +24,10 @@ bool is_queued_work() noexcept;
 /// True once the process is ending, when nobody needs the result of queued work.
 const std::atomic<bool>& is_process_ending() noexcept;
 
-/// Drops work that has not started and waits for running work. For the end of the process.
+/// Drops work that has not started and waits for running work.
 void wait_for_large_stacks() noexcept;
+
+/// The same for the end of the process: running work may cut short what nobody needs any more.
+void end_large_stacks() noexcept;
 
 }  // namespace sinter::inline v1::runtime

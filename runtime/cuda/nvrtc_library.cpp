@@ -33,7 +33,7 @@ Nvrtc& open_once() {
   const auto& identity = *new std::string(nvrtc_identity(nvrtc_candidates()));
   Nvrtc& opened = *new Nvrtc(open_nvrtc(nvrtc_candidates(), driver::version()));
   // A compilation in progress at the end of the process must finish before NVRTC's static objects are destroyed.
-  std::atexit(wait_for_large_stacks);
+  std::atexit(end_large_stacks);
   opened_identity.store(&identity, std::memory_order_release);
   return opened;
 }
