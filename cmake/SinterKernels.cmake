@@ -5,6 +5,8 @@
 # A library of kernels exported by a generator: a C++ source file whose main returns sn::export_main(argc, argv,
 # kernels), or a target of such a program. The generator runs during the build and needs NVRTC, but no GPU; the library
 # needs neither Sinter nor CUDA. Link with `target`; its headers are library.h and, with EXTRA hpp, library.hpp.
+# In a project that is cross-compiled, the generator is a target that another project has built for this machine and
+# exported with export(TARGETS).
 #
 #   KERNELS    names of the generator's kernels to export; all by default
 #   ARCHS      GPUs to compile for: 90 is compute capability 9.0; NONE: the kernels run only on the CPU
@@ -42,6 +44,12 @@ function(sinter_add_kernels target)
   if(TARGET ${arg_FROM})
     set(generator ${arg_FROM})
   else()
+    if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+      message(FATAL_ERROR "sinter_add_kernels(${target} FROM ${arg_FROM}): the generator would be compiled for "
+                          "${CMAKE_SYSTEM_NAME} on ${CMAKE_SYSTEM_PROCESSOR}, but must run on this machine. Build it in a project for "
+                          "this machine, export it there with export(TARGETS ... FILE generators.cmake), include that file here and "
+                          "name its target after FROM")
+    endif()
     set(generator ${target}_generator)
     add_executable(${generator} ${arg_FROM})
     target_link_libraries(${generator} PRIVATE sinter::sinter)
@@ -116,6 +124,11 @@ function(sinter_add_kernels target)
   endif()
   add_dependencies(${target} ${target}_files)
   target_include_directories(${target} ${scope} ${folder})
-  find_package(Threads REQUIRED)
-  target_link_libraries(${target} ${scope} m ${CMAKE_DL_LIBS} Threads::Threads)
+  if(NOT WIN32)
+    target_link_libraries(${target} ${scope} m)
+  endif()
+  if(NOT arg_ARCHS STREQUAL "NONE")
+    find_package(Threads REQUIRED)
+    target_link_libraries(${target} ${scope} ${CMAKE_DL_LIBS} Threads::Threads)
+  endif()
 endfunction()

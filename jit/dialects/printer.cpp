@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "../plan/faults.hpp"
 #include "expressions.hpp"
 
 namespace sinter::inline v1::jit::dialects {
@@ -307,7 +306,7 @@ class Printer {
     line("if ({}) {};", fault_name(i), dialect_.report(names_[i.operands[0]], names_[i.operands[1]]));
   }
   static std::string_view fault_name(const Instruction& i) noexcept {
-    return static_cast<Fault>(i.attribute) == Fault::DivisionByZero ? "division_by_zero" : "index_out_of_range";
+    return dialects::fault_name(static_cast<Fault>(i.attribute));
   }
 
   const LoopProgram& program_;
@@ -320,6 +319,10 @@ class Printer {
 };
 
 }  // namespace
+
+std::string_view fault_name(Fault fault) noexcept {
+  return fault == Fault::DivisionByZero ? "division_by_zero" : "index_out_of_range";
+}
 
 std::string print(const LoopProgram& program, const Dialect& dialect) {
   return dialect.kernel(program, Printer(program, dialect).body());

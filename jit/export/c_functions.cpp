@@ -95,8 +95,10 @@ std::string run_on_cpu(const Model& m) {
         "  memory = (char *)malloc((size_t)bytes + 1);\n  if (!memory) return sinter_out_of_memory;\n  bytes = 0;\n" +
         place_temporaries(m, "memory");
   for (std::size_t s = 0; s < m.steps.size(); ++s)
-    out += fmt::format("  {}_nest(a, &nest);\n  {}_cpu_{}(a, &nest, &faults);\n",
-                       kernel_name(m, s, m.steps[s].versions.back()), m.name, s);
+    out += fmt::format(
+        "  {0}_nest(a, &nest);\n  SINTER_TRACE_BEGIN(\"{1}_cpu_{2}\");\n  {1}_cpu_{2}(a, &nest, &faults);\n"
+        "  SINTER_TRACE_END(\"{1}_cpu_{2}\");\n",
+        kernel_name(m, s, m.steps[s].versions.back()), m.name, s);
   if (!m.temporaries.empty()) out += "  free(memory);\n";
   if (m.takes_indices()) out += "  if (faults & 2) return sinter_index_out_of_range;\n";
   if (m.may_divide_by_0()) out += "  if (faults & 1) return sinter_division_by_zero;\n";

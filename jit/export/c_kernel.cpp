@@ -65,7 +65,17 @@ std::string substitute(std::string_view body, DType compute, const std::vector<s
   return out;
 }
 
-/// C99 spelling of the loop IR. Programs have one thread and no vectors.
+/// The pragma's clauses: threads that find a fault tell it at the end, and small kernels are not worth starting them.
+std::string parallel_loop(const Step& step) {
+  std::vector<std::string> extents;
+  for (int d = 0; d < step.versions.back().nest.ndim; ++d) extents.push_back(fmt::format("n->extents[{}]", d));
+  std::string clauses;
+  for (const Fault f : all_faults)
+    if (step.traits->faults.has(f)) clauses += fmt::format(" reduction(|:{})", dialects::fault_name(f));
+  return fmt::format("SINTER_PARALLEL({},{})\n", fmt::join(extents, " * "), clauses);
+}
+
+/// C99 spelling of the loop IR. Programs have no vectors; OpenMP may share loops among threads.
 class CDialect final : public dialects::Dialect {
  public:
   CDialect(const Model& model, std::size_t step);
@@ -88,6 +98,7 @@ class CDialect final : public dialects::Dialect {
   std::string pointer_cast(std::string_view type, const std::string& value) const override { return cast(type, value); }
   std::string reference(const std::string& local) const override { return "&" + local; }
   std::string_view loop_hint(loops::Unroll unroll) const override {
+    if (unroll == loops::Unroll::Parallel) return parallel_loop_;
     return unroll == loops::Unroll::Vectors ? "SINTER_VECTORS\n" : "";
   }
   std::string call(std::string_view function, std::span<const std::string> operands) const override {
@@ -103,10 +114,12 @@ class CDialect final : public dialects::Dialect {
  private:
   const Model& model_;
   const std::size_t step_;
+  const std::string parallel_loop_;
   std::map<std::string, std::string> values_;  // of parameters, by name
 };
 
-CDialect::CDialect(const Model& model, std::size_t step) : model_(model), step_(step) {
+CDialect::CDialect(const Model& model, std::size_t step)
+    : model_(model), step_(step), parallel_loop_(parallel_loop(model.steps[step])) {
   const Step& s = model.steps[step];
   const SymbolicNest& nest = s.versions.back().nest;
   const std::size_t outputs = s.kernel->outputs.size();

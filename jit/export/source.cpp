@@ -101,6 +101,18 @@ std::string source_text(const Library& library) {
         "/* No iteration of the loop reads what another one writes. */\n"
         "#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)\n"
         "#define SINTER_VECTORS _Pragma(\"GCC ivdep\")\n#else\n#define SINTER_VECTORS\n#endif\n\n";
+  if (own.find("SINTER_PARALLEL") != std::string::npos)
+    out +=
+        "/* With OpenMP, threads share the iterations of the loop. Fewer elements are not worth starting them. */\n"
+        "#if defined(_OPENMP) && !defined(_MSC_VER)\n"
+        "#define SINTER_PRAGMA(text) _Pragma(#text)\n"
+        "#define SINTER_PARALLEL(elements, clauses) SINTER_PRAGMA(omp parallel for if ((elements) >= 65536) clauses)\n"
+        "#else\n#define SINTER_PARALLEL(elements, clauses)\n#endif\n\n";
+  out +=
+      "/* Around each kernel on the CPU, whose name is a string: define them, for example by -include, to trace it. "
+      "*/\n"
+      "#ifndef SINTER_TRACE_BEGIN\n#define SINTER_TRACE_BEGIN(kernel) ((void)0)\n"
+      "#define SINTER_TRACE_END(kernel) ((void)0)\n#endif\n\n";
   out += error_enum(library) + nest_limits(library) + "\n";
   for (const char* const type : {"float", "double"}) {
     const std::string name = fmt::format("sinter_complex{}", *type == 'f' ? 64 : 128);

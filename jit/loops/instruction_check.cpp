@@ -259,17 +259,23 @@ class InstructionCheck {
     return range->first >= 0 && range->second < static_cast<std::int64_t>(bound) ? "" : "past the local's end";
   }
 
+  /// The largest value of a number, or of a remainder.
+  std::optional<std::int64_t> bound(Value v) const {
+    while (program_[v].code == Opcode::Convert) v = program_[v].operands[0];
+    const bool is_rest = program_[v].code == Opcode::Rem;
+    const auto n = known(is_rest ? program_[v].operands[1] : v);
+    constexpr std::uint64_t limit = 1 << 20;  // far from overflow
+    if (!n || *n >= limit) return std::nullopt;
+    return static_cast<std::int64_t>(*n) - is_rest;
+  }
+
   /// The least and the largest value of a number, of a counter that is unrolled or left to the compiler, and of sums.
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Value v) const {
-    constexpr std::uint64_t limit = 1 << 20;  // far from overflow
-    const auto small = [&](Value number) -> std::optional<std::int64_t> {
-      const auto n = known(number);
-      return n && *n < limit ? std::optional(static_cast<std::int64_t>(*n)) : std::nullopt;
-    };
-    if (const auto number = small(v)) return std::pair(*number, *number);
+    const auto number = [&](Value n) { return known(n) ? bound(n) : std::nullopt; };
+    if (const auto n = number(v)) return std::pair(*n, *n);
     const Instruction& p = program_[v];
     if (p.code == Opcode::Range) {
-      const auto begin = small(p.operands[0]), end = small(p.operands[1]);
+      const auto begin = number(p.operands[0]), end = bound(p.operands[1]);
       const bool is_rolled = p.attribute == static_cast<std::uint64_t>(Unroll::None);
       return begin && end && *begin < *end && !is_rolled ? std::optional(std::pair(*begin, *end - 1)) : std::nullopt;
     }
@@ -305,7 +311,7 @@ class InstructionCheck {
 
   std::string_view range() const {
     if (!is_index(t_) || !is_scalar(t_)) return "not an index";
-    if (i_.attribute > static_cast<std::uint64_t>(Unroll::Vectors)) return "not an unroll mode";
+    if (i_.attribute > static_cast<std::uint64_t>(Unroll::Parallel)) return "not an unroll mode";
     for (std::size_t k = 0; k < 3; ++k)
       if (at(k) != t_) return "kinds differ";
     const auto step = known(i_.operands[2]);

@@ -95,8 +95,8 @@ enum class Opcode : std::uint8_t {
 };
 
 /// What a compiler is told about a Range: to unroll it or not, or that no iteration reads what another writes, so that
-/// several can be computed as vectors.
-enum class Unroll : std::uint8_t { None, All, CompilerDefault, Vectors };
+/// several can be computed as vectors, or by several threads.
+enum class Unroll : std::uint8_t { None, All, CompilerDefault, Vectors, Parallel };
 
 /// Layout in memory of the elements that a Load reads or a Store writes.
 enum class Access : std::uint8_t {

@@ -1,4 +1,4 @@
-// A kernel of a plan as the loops of one thread.
+// A kernel of a plan as nested loops, without the threads and blocks of a GPU.
 #pragma once
 #include "../plan/class_key.hpp"
 #include "loops.hpp"
@@ -10,7 +10,7 @@ namespace sinter::inline v1::jit::loops {
 /// were found.
 ///
 /// Sums of float32 are computed in float64; sums of float64 are compensated. Compilers make vectors of the inner loops,
-/// which have serial_lanes iterations.
+/// and threads may share the outermost one if its iterations are independent; results do not depend on that.
 LoopProgram lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest);
 
 /// A bit for each fault.

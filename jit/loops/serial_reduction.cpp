@@ -22,24 +22,18 @@ SerialReduction::SerialReduction(Builder& b, Op op, DType dtype, int lanes)
 }
 
 Value SerialReduction::local(DType dtype, std::uint64_t first, const std::string& name) {
-  const Value initial = b_.constant(dtype, first);
-  if (lanes_ == 1) return b_.local(element_type(dtype), 1, initial, name);
-  const Value lanes = b_.local(element_type(dtype), lanes_, none, name);
-  b_.set(lanes, b_.integer(Kind::Index, 0), initial);
-  return lanes;
+  return b_.local(element_type(dtype), lanes_, lanes_ == 1 ? b_.constant(dtype, first) : none, name);
 }
 
-void SerialReduction::start_lanes() {
-  const auto start = [&](Value lanes, std::uint64_t first) {
-    const Value initial = b_.constant(b_.type(lanes).dtype, first);
-    b_.emit_counted(lanes_, "l", [&](Value lane) { b_.set(lanes, lane, initial); });
-  };
-  start(value_, identity_bits(op_, wide_));
-  if (is_compensated()) start(compensation_, 0);
+void SerialReduction::start(Value lane) {
+  if (lanes_ == 1) return;
+  b_.set(value_, lane, b_.constant(wide_, identity_bits(op_, wide_)));
+  if (position_ != none) b_.set(position_, lane, b_.constant(DType::Int64, 0));
+  if (compensation_ != none) b_.set(compensation_, lane, b_.constant(wide_, 0));
 }
 
 void SerialReduction::add(Value element, Value position, Value lane) {
-  if (traits_of(op_).gives_position) return choose(element, position);
+  if (traits_of(op_).gives_position) return choose(element, position, at(lane));
   const Value wide = b_.cast(element, wide_);
   if (is_compensated()) return add_compensated(wide, at(lane));
   b_.set(value_, at(lane), b_.op(op_, wide_, {b_.get(value_, at(lane)), wide}));
@@ -68,21 +62,26 @@ void SerialReduction::combine_lanes() {
 }
 
 /// The first of those that are equal stays. Only floats are NaN, of which the table's comparison takes the first.
-void SerialReduction::choose(Value element, Value position) {
-  const Value best = b_.get(value_);
+void SerialReduction::choose(Value element, Value position, Value lane) {
+  const Value best = b_.get(value_, lane);
   const Value wins = category(dtype_) == Category::Float ? b_.op(op_, DType::Bool, {best, element})
                      : op_ == Op::argmax                 ? b_.op(Op::gt, DType::Bool, {element, best})
                                                          : b_.op(Op::lt, DType::Bool, {element, best});
   b_.emit_if(wins, [&] {
-    b_.set(value_, element);
-    b_.set(position_, position);
+    b_.set(value_, lane, element);
+    b_.set(position_, lane, position);
   });
 }
 
-Value SerialReduction::result() const {
-  if (traits_of(op_).gives_position) return b_.get(position_);
-  const Value first = at(b_.integer(Kind::Index, 0)), value = b_.get(value_, first);
-  return b_.cast(is_compensated() ? b_.op(Op::add, wide_, {value, b_.get(compensation_, first)}) : value, dtype_);
+Value SerialReduction::results() const noexcept {
+  if (position_ != none) return position_;
+  return wide_ == dtype_ && compensation_ == none ? value_ : none;
+}
+
+Value SerialReduction::result(Value lane) const {
+  if (results() != none) return b_.get(results(), at(lane));
+  const Value value = b_.get(value_, at(lane));
+  return b_.cast(is_compensated() ? b_.op(Op::add, wide_, {value, b_.get(compensation_, at(lane))}) : value, dtype_);
 }
 
 }  // namespace sinter::inline v1::jit::loops

@@ -10,22 +10,25 @@ inline constexpr int serial_lanes = 32;
 
 class SerialReduction {
  public:
-  /// `dtype` is that of the elements. Reductions that give positions have one lane: they take elements in order.
+  /// `dtype` is that of the elements.
   SerialReduction(Builder& b, Op op, DType dtype, int lanes);
 
-  /// `position` is the element's in its row, `lane` an Index below the number of lanes.
+  /// Sets a lane, an Index below the number of lanes, to the result of no elements. A single lane is set already.
+  void start(Value lane);
+  /// `position` is the element's in its row. Positions are only right if each lane takes the elements of a whole row.
   void add(Value element, Value position, Value lane);
-  /// Sets all lanes; combines them in the first one. Until then only the first one is set.
-  void start_lanes();
+  /// Combines all lanes in the first one.
   void combine_lanes();
-  Value result() const;
+  Value result(Value lane) const;
+  /// The local whose lanes are the results; none if these are computed from several, or converted.
+  Value results() const noexcept;
 
  private:
   bool is_compensated() const noexcept { return op_ == Op::sum && dtype_ == DType::Float64; }
   Value local(DType dtype, std::uint64_t first, const std::string& name);
   Value at(Value lane) const noexcept { return lanes_ == 1 ? none : lane; }
   void add_compensated(Value element, Value lane);
-  void choose(Value element, Value position);
+  void choose(Value element, Value position, Value lane);
 
   Builder& b_;
   const Op op_;

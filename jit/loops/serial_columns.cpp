@@ -1,0 +1,123 @@
+#include "serial_columns.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "../ops/traits.hpp"
+
+namespace sinter::inline v1::jit::loops {
+namespace {
+
+/// Columns of a block: memory is read in runs of this many elements.
+constexpr int block_columns = 64;
+
+}  // namespace
+
+bool SerialColumns::suits(const Kernel& kernel, const SymbolicNest& nest) noexcept {
+  if (!kernel.rows) return false;
+  const auto has_unit_stride = [&](int dim) {
+    return [dim](const auto& operand) { return operand.strides[dim] == 1; };
+  };
+  return std::ranges::any_of(nest.operands, has_unit_stride(nest.row_dims() - 1)) &&
+         std::ranges::none_of(nest.operands, has_unit_stride(nest.ndim - 1));
+}
+
+void SerialColumns::run() {
+  uniform_ = uniform();
+  const Extent& columns = nest_.extents[last_];
+  const Value extent = extents_[static_cast<std::size_t>(last_)], rest = b_.rem_by(extent, block_columns);
+  const bool has_blocks = !columns.is_number() || columns.factor() >= block_columns;
+  const bool has_rest = !columns.is_number() || columns.factor() % block_columns != 0;
+  const auto emit = [&](Value begin, Value end, Value count, Unroll hint) {
+    b_.emit_for(begin, end, integer(block_columns), hint, counter_name(last_),
+                [&](Value first) { emit_block(first, count); });
+  };
+  emit_loops(0, last_, [&] {
+    const Value whole = b_.sub(extent, rest);
+    if (has_blocks) emit(integer(0), whole, b_.integer(Kind::Index, block_columns), hint(last_));
+    if (has_rest) emit(whole, extent, b_.convert(rest, Kind::Index), Unroll::CompilerDefault);
+  });
+  report_faults();
+}
+
+void SerialColumns::emit_block(Value first, Value count) {
+  first_ = first, count_ = count;
+  counters_.push_back(first);
+  std::ranges::fill(kept_, none);
+  compute_column_values(0, [](Values&, Value) {});
+  for (int s = 0; s < passes_.stages.count; ++s) reduce(static_cast<std::size_t>(s));
+  if (passes_.stages.has_final_pass) write_elements();
+  counters_.pop_back();
+}
+
+void SerialColumns::reduce(std::size_t number) {
+  const RowPass& pass = passes_.passes[number];
+  std::vector<SerialReduction> reductions;
+  for (const Operand r : pass.reductions)
+    reductions.emplace_back(b_, graph_[r].op, graph_[graph_.operands(graph_[r])[0]].dtype, block_columns);
+  emit_lanes(
+      [&](Value lane) {
+        for (SerialReduction& r : reductions) r.start(lane);
+      },
+      Unroll::CompilerDefault);
+  const auto compares = [&](Operand r) { return traits_of(graph_[r].op).gives_position; };
+  const bool branches = std::ranges::any_of(pass.reductions, compares);
+  emit_loops(rows_, nest_.ndim, [&] {
+    const auto add = [&](Value lane) {
+      const Values values = elements(pass, column_values(lane));
+      for (std::size_t i = 0; i < reductions.size(); ++i)
+        reductions[i].add(operand_of(values, pass.reductions[i]), position(), lane);
+      if (passes_.writes(number)) store_outputs(values, true);
+    };
+    emit_lanes(add, branches ? Unroll::CompilerDefault : Unroll::Vectors);
+  });
+  for (std::size_t i = 0; i < reductions.size(); ++i) kept_[index(pass.reductions[i])] = reductions[i].results();
+  compute_column_values(static_cast<int>(number) + 1, [&](Values& values, Value lane) {
+    for (std::size_t i = 0; i < reductions.size(); ++i)
+      if (values[index(pass.reductions[i])] == none) values[index(pass.reductions[i])] = reductions[i].result(lane);
+  });
+}
+
+void SerialColumns::write_elements() {
+  emit_loops(rows_, nest_.ndim, [&] {
+    emit_lanes([&](Value lane) { store_outputs(elements(passes_.passes.back(), column_values(lane)), true); });
+  });
+}
+
+// ---- Values of a column
+
+void SerialColumns::compute_column_values(int stages, const std::function<void(Values&, Value lane)>& results) {
+  std::vector<Value> kept = kept_;  // dead code elimination removes those that nothing reads later
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const Node& n = graph_.nodes()[i];
+    const bool is_available = passes_.stages.per_row[i] && passes_.stages.stage[i] + combines(n) == stages;
+    if (needed_[i] && uniform_[i] == none && kept[i] == none && is_available)
+      kept[i] = b_.local(element_type(n.dtype), block_columns, none, "column");
+  }
+  emit_lanes([&](Value lane) {
+    Values values = column_values(lane);
+    results(values, lane);
+    compute_row_values(stages, values);
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      if (kept[i] != kept_[i]) b_.set(kept[i], lane, values[i]);
+    if (stages == passes_.stages.count) store_outputs(values, false);
+  });
+  kept_ = std::move(kept);
+}
+
+Values SerialColumns::column_values(Value lane) {
+  Values values = uniform_;
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    if (kept_[i] != none) values[i] = b_.get(kept_[i], lane);
+  return values;
+}
+
+void SerialColumns::emit_lanes(const ForLane& body, Unroll hint) {
+  const Value zero = b_.integer(Kind::Index, 0), one = b_.integer(Kind::Index, 1);
+  b_.emit_for(zero, count_, one, hint, "l", [&](Value lane) {
+    counters_[static_cast<std::size_t>(last_)] = b_.add(first_, b_.convert(lane, Kind::Int64));
+    body(lane);
+  });
+}
+
+}  // namespace sinter::inline v1::jit::loops
