@@ -13,8 +13,6 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::string_view names[] = {"sse4", "avx2", "avx512"};
-
 Isa best() noexcept {
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -35,8 +33,8 @@ Isa chosen() noexcept {
   const char* wish = runtime::trusted_getenv("SINTER_CPU_ISA");
   if (wish == nullptr || *wish == '\0') return has;
   for (int i = 0; i < 3; ++i)
-    if (runtime::same_word(names[i], wish) && i <= static_cast<int>(has)) return static_cast<Isa>(i);
-  report(wish, names[static_cast<int>(has)]);
+    if (runtime::same_word(isa_names[i], wish) && i <= static_cast<int>(has)) return static_cast<Isa>(i);
+  report(wish, isa_names[static_cast<int>(has)]);
   return has;
 }
 
@@ -55,8 +53,8 @@ Isa isa() noexcept {
 void set_isa(Isa isa) {
   const Isa has = best();
   if (isa > has)
-    throw Error(fmt::format("set_isa({}): this processor supports at most {}", names[static_cast<int>(isa)],
-                            names[static_cast<int>(has)]));
+    throw Error(fmt::format("set_isa({}): this processor supports at most {}", isa_names[static_cast<int>(isa)],
+                            isa_names[static_cast<int>(has)]));
   current.store(static_cast<int>(isa), std::memory_order_relaxed);
 }
 

@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
-#include <array>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,47 +22,24 @@ extern const std::string_view simd_headers;
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-// As the library's own loops are compiled (jit/CMakeLists.txt): results are the same bits.
-constexpr std::array common_flags = {"-xc++",
-                                     "-std=gnu++20",
-                                     "-O3",               // unrolls the loops over the vectors of a block,
-                                     "-fschedule-insns",  // whose operations overlap then
-                                     "-fsched-pressure",
-                                     "-w",
-                                     "-pipe",
-                                     "-shared",
-                                     "-fPIC",
-                                     "-nostdlib",
-                                     "-Wl,--no-as-needed",
-                                     "-lm",  // fmod, and fma where no instruction is
-                                     "-ffp-contract=off",
-                                     "-fno-math-errno",
-                                     "-fno-trapping-math",
-                                     "-fwrapv",
-                                     "-fno-strict-aliasing",
-                                     "-fno-exceptions",
-                                     "-fno-rtti",
-                                     "-fno-asynchronous-unwind-tables",
-                                     "-fno-stack-protector",
-                                     "-fvisibility=hidden",
-                                     "-Wno-psabi"};
+/// The build gives the flags of the library's own loops (jit/CMakeLists.txt), so that results are the same bits.
+constexpr const char* isa_flags[] = {SINTER_SSE4_FLAGS, SINTER_AVX2_FLAGS, SINTER_AVX512_FLAGS};
+constexpr const char* loop_flags = SINTER_LOOP_FLAGS;
+/// What makes a shared object, without what it does not need.
+constexpr const char* object_flags =
+    "-xc++ -std=gnu++20 -w -pipe -shared -fPIC -nostdlib -Wl,--no-as-needed "
+    "-lm "  // fmod, and fma where no instruction is
+    "-ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables "
+    "-fno-stack-protector";
 
 std::vector<std::string> flags_for(Isa isa) {
-  std::vector<std::string> flags(common_flags.begin(), common_flags.end());
-  const auto add = [&](std::initializer_list<const char*> more) {
-    flags.insert(flags.end(), more.begin(), more.end());
-  };
-  switch (isa) {
-    case Isa::Sse4: add({"-msse4.2"}); break;
-    case Isa::Avx2: add({"-mavx2", "-mfma", "-mf16c"}); break;
-    case Isa::Avx512:
-      add({"-mavx512f", "-mavx512dq", "-mavx512bw", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"});
-      break;
+  std::vector<std::string> flags;
+  for (const char* const some : {object_flags, loop_flags, isa_flags[static_cast<int>(isa)]}) {
+    std::istringstream words(some);
+    flags.insert(flags.end(), std::istream_iterator<std::string>(words), {});
   }
   return flags;
 }
-
-constexpr std::string_view isa_names[] = {"sse4", "avx2", "avx512"};
 
 struct LoadedLoops {
   explicit LoadedLoops(const std::string& binary, const std::string& name)
