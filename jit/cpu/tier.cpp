@@ -11,6 +11,7 @@
 #include <runtime/environment.hpp>
 #include <runtime/large_stack.hpp>
 #include <runtime/log.hpp>
+#include <sinter/runtime/error.hpp>
 #include "../cache/kernel_cache.hpp"
 #include "../stats/history.hpp"
 #include "loop_compiler.hpp"
@@ -96,7 +97,13 @@ void Tier::prepare() noexcept {
 
 void Tier::compile() noexcept try {
   const std::lock_guard lock(compiling_.get());  // held for long, so forking must stay possible
-  if (ready() == nullptr) make_ready();
+  if (ready() != nullptr || is_rejected_) return;
+  try {
+    make_ready();
+  } catch (const CompileError&) {
+    is_rejected_ = true;
+    throw;
+  }
 } catch (const std::exception& error) {
   report_uncompiled(source_->name, error);
 }

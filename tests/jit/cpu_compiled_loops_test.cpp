@@ -313,9 +313,23 @@ TEST(CpuCompiledLoops, DISABLED_PreparedWithoutACompiler) {
   const SmallRun small;
   const When chosen(CpuJit::Always);
   program.prepare(small.nest);
+  program.prepare(small.nest);
   program.run(small.nest, {});
   EXPECT_FALSE(program.is_compiled());
   EXPECT_EQ(as<float>(element(small.out, {1000}, 999)), 1.f);
+}
+
+TEST(CpuCompiledLoops, ACompilerThatRejectsThemIsNotAskedAgain) {
+  const sinter::testing::ScratchFolder scratch;
+  const std::string compiler = scratch.file("compiler");
+  std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *--version*) echo none;; *) echo asked >> " +
+                                 scratch.file("log") + "; exit 1;; esac\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  const std::string command = "SINTER_HOST_CXX='" + compiler + "' SINTER_CACHE=off " + this_program() +
+                              " --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_Prepared*'";
+  const runtime::ProcessResult child = runtime::run_process({"sh", "-c", command});
+  EXPECT_EQ(child.status, 0) << child.output;
+  EXPECT_EQ(sinter::testing::read_text(scratch.file("log")), "asked\n");
 }
 
 TEST(CpuCompiledLoops, SeveralThreadsPrepare) {
