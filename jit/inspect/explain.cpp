@@ -110,6 +110,8 @@ class Explanation {
     if (report_.temporaries == 0) return line("temporaries: none");
     line("temporaries: {} ({}), values that one kernel stores for a later one", report_.temporaries,
          in_bytes(report_.temporary_bytes));
+    if (report_.ranks == 0)
+      line("        at most {} are allocated at the same time, with the results", in_bytes(report_.peak_bytes));
   }
 
   /// Groups boundaries by reason.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include <runtime/registry.hpp>
 #include <runtime/text.hpp>
@@ -155,9 +156,23 @@ class Builder {
     made.outputs = outputs(part, k, traffic.written);
     for (const Node& n : k.graph.nodes()) made.numbers += n.op == Op::scalar;
     arithmetic(made, k);
-    for (const Output& o : made.outputs)
-      if (o.kind == Output::Kind::Temporary) report_.temporary_bytes += o.bytes;
+    memory(part, k, number, made.outputs);
     report_.kernels.push_back(std::move(made));
+  }
+
+  /// A temporary is freed after the last kernel that reads it.
+  void memory(const PlanInUse& part, const jit::Kernel& k, std::size_t number, const std::vector<Output>& written) {
+    for (const Output& o : written) {
+      if (o.kind == Output::Kind::Temporary) report_.temporary_bytes += o.bytes;
+      allocated_ += o.bytes;
+    }
+    report_.peak_bytes = std::max(report_.peak_bytes, allocated_);
+    std::set<std::uint32_t> freed;  // a kernel may read one several times
+    for (const Slot& s : k.inputs)
+      if (s.kind == Slot::Kind::Temporary && part.plan().last_use[s.number] == number) freed.insert(s.number);
+    for (const std::uint32_t t : freed)
+      allocated_ -= static_cast<double>(part.shapes.temporaries[t].numel()) *
+                    static_cast<double>(size_of(part.plan().temporaries[t]));
   }
 
   void arithmetic(Kernel& made, const jit::Kernel& k) const {
@@ -306,6 +321,7 @@ class Builder {
   const runtime::GpuBackend* gpu_ = nullptr;
   bool starts_stage_ = false;  // of a mesh's evaluation: the plan that is added
   std::uint32_t parts_ = 0;    // of the stages before
+  double allocated_ = 0;       // by the kernels so far: results, and temporaries that are still needed
   Report report_;
 };
 

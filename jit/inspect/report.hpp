@@ -93,6 +93,7 @@ struct Report {
   std::vector<Boundary> boundaries;
   std::size_t temporaries = 0;
   double temporary_bytes = 0;
+  double peak_bytes = 0;  // of temporaries and results that are allocated at the same time
   std::vector<Repeated> repeated;
   Counts counts;
   double bandwidth = 0;        // bytes per second; 0 if unknown

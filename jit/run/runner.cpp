@@ -25,7 +25,8 @@ using runtime::TensorRef;
 /// The destination of one output.
 struct Target {
   Shape shape;
-  TensorRef array;              // written by kernels
+  DType dtype = DType::Bool;
+  TensorRef array;              // written by kernels; null until the first one that writes to a new array
   TensorImpl* given = nullptr;  // the caller's; differs from `array` if that is a temporary
 };
 using Targets = small_vector<Target, 2>;
@@ -38,6 +39,11 @@ TensorRef make_array(const Shape& shape, DType dtype, const Call& call) {
   t->dtype = dtype;
   t->data = reinterpret_cast<std::byte*>(aligned_address);
   return t;
+}
+
+TensorImpl* array_of(Target& target, const Call& call) {
+  if (!target.array) target.array = make_array(target.shape, target.dtype, call);
+  return target.array.get();
 }
 
 bool writes_output(const Kernel& kernel) {
@@ -130,14 +136,14 @@ class PlanRun {
   }
 
  private:
-  TensorImpl* array(const Slot& s) const {
+  TensorImpl* array(const Slot& s) {
     switch (s.kind) {
       case Slot::Kind::Leaf:
       case Slot::Kind::Array: return call_.leaves[s.number];
       case Slot::Kind::Temporary: return temporaries_[s.number].get();
       case Slot::Kind::Output: break;
     }
-    return targets_[plan_.outputs[s.number]].array.get();
+    return array_of(targets_[plan_.outputs[s.number]], call_);
   }
 
   void gather(const Kernel& kernel) {
@@ -164,16 +170,18 @@ void capture_plan(const CompiledGraph& compiled, const ExecutablePlan& plan, con
 
 /// One plan and the outputs that it computes.
 void run_plan(const ExecutablePlan& plan, Targets& targets, bool aliased, const Call& call) {
-  if (targets[plan.outputs[0]].shape.numel() == 0) return;
-  if (plan.kernels.size() != 1) {
-    const PlanShapes shapes = plan_shapes(plan.plan, &targets[plan.outputs[0]].shape, call.leaves);
+  const Shape& shape = targets[plan.outputs[0]].shape;
+  if (plan.kernels.size() != 1 && shape.numel() > 0) {
+    const PlanShapes shapes = plan_shapes(plan.plan, &shape, call.leaves);
     return PlanRun(plan, shapes, targets, aliased, call).run();
   }
+  for (const std::uint32_t output : plan.outputs) array_of(targets[output], call);
+  if (shape.numel() == 0) return;
   const Executable& only = *plan.kernels[0];
   small_vector<TensorImpl*, 16> operands;
   for (const Slot& s : only.kernel().outputs) operands.push_back(targets[plan.outputs[s.number]].array.get());
   for (const Slot& s : only.kernel().inputs) operands.push_back(call.leaves[s.number]);
-  run_kernel(only, {operands.data(), operands.size()}, targets[plan.outputs[0]].shape, aliased, call);
+  run_kernel(only, {operands.data(), operands.size()}, shape, aliased, call);
 }
 
 /// Whether the last kernel writes the plan's output, so that everything has been read when it is written.
@@ -219,7 +227,8 @@ Overlap worst_overlap(std::size_t i, const CompiledGraph& compiled, const Target
   return worst;
 }
 
-/// Sets the outputs' destinations; returns whether some kernel reads and writes the same memory.
+/// Sets the outputs' destinations, except those in new arrays; returns whether some kernel reads and writes the same
+/// memory.
 bool choose_arrays(const CompiledGraph& compiled, Targets& targets, const ExecutablePlan* joint_plan,
                    const Call& call) {
   bool aliased = false;
@@ -231,12 +240,8 @@ bool choose_arrays(const CompiledGraph& compiled, Targets& targets, const Execut
       const Overlap with = joint_plan ? worst_overlap(*t.given, i, compiled, *joint_plan, *leaves, call)
                                       : worst_overlap(i, compiled, targets, call);
       aliased |= with == Overlap::Same;
-      if (with != Overlap::Some) {
-        t.array = TensorRef::share(t.given);
-        continue;
-      }
+      if (with != Overlap::Some) t.array = TensorRef::share(t.given);
     }
-    t.array = make_array(t.shape, compiled.dtype(i), call);
   }
   return aliased;
 }
@@ -262,6 +267,7 @@ void run_general(const CompiledGraph& compiled, const Call& call) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     t.shape = output_shape(compiled, i, call.leaves);
+    t.dtype = compiled.dtype(i);
     if (call.outputs && call.outputs[i]) {
       t.given = call.outputs[i].get();
       check_output(*t.given, t.shape, call.device);
@@ -344,7 +350,7 @@ bool choose_arrays(const CompiledGraph& compiled, const ExecutablePlan& plan, Ta
         with = Overlap::Some;
     }
     aliased |= with == Overlap::Same;
-    t.array = with == Overlap::Some ? make_array(t.shape, compiled.dtype(i), call) : TensorRef::share(t.given);
+    if (with != Overlap::Some) t.array = TensorRef::share(t.given);
   }
   return aliased;
 }
@@ -371,6 +377,7 @@ void run_shaped(const CompiledGraph& compiled, const Call& call) {
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Target& t = targets[i];
     t.shape = shapes.outputs[i];
+    t.dtype = compiled.dtype(i);
     t.given = call.outputs ? call.outputs[i].get() : nullptr;
     if (t.given) check_output(*t.given, t.shape, call.device);
   }

@@ -530,4 +530,21 @@ TEST(MatMul, ViewsAndLazyExpressionsOfProducts) {
   for (const float v : sn::Tensor(deep).to_vector()) EXPECT_LE(std::abs(v), 1);
 }
 
+/// A network holds two activations, however many layers it has; explain says so.
+TEST(MatMul, TheMostMemoryOfANetwork) {
+  constexpr std::int64_t n = 128;
+  for (const sn::Device device : devices()) {
+    std::vector<sn::Tensor<float>> weights;
+    for (int i = 0; i < 20; ++i) weights.push_back(sn::randn<float>({n, n}).to(device));
+    const sn::Tensor<float> x = sn::randn<float>({n, n}).to(device);
+    sn::Lazy<float> y = x;
+    for (const sn::Tensor<float>& w : weights) y = sn::relu(sn::matmul(y, w) + 1);
+    EXPECT_THAT(sn::explain(y), HasSubstr("at most 131 KB are allocated at the same time, with the results"));
+    const std::size_t before = sn::memory_stats(device).in_use;
+    sn::reset_peak_memory(device);
+    const sn::Tensor<float> result = y;
+    EXPECT_EQ(sn::memory_stats(device).peak_in_use - before, 2 * n * n * sizeof(float)) << device;
+  }
+}
+
 }  // namespace
