@@ -114,8 +114,9 @@ function(sinter_add_kernels target)
     set(scope PUBLIC)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-    if(NOT C IN_LIST languages)  # it is valid C++ too
+    if(NOT C IN_LIST languages)  # it is valid C++17, too
       set_source_files_properties(${folder}/${arg_NAME}.c PROPERTIES LANGUAGE CXX)
+      target_compile_features(${target} PRIVATE cxx_std_17)
     endif()
   endif()
   set_target_properties(${target} PROPERTIES SINTER_KERNELS_FOLDER ${folder})

@@ -27,7 +27,7 @@ const std::atomic<bool>& is_process_ending() noexcept;
 /// Drops work that has not started and waits for running work.
 void wait_for_large_stacks() noexcept;
 
-/// The same for the end of the process: running work may cut short what nobody needs any more.
+/// The same at the end of the process; running work that nobody needs any more stops early.
 void end_large_stacks() noexcept;
 
 }  // namespace sinter::inline v1::runtime

@@ -97,11 +97,11 @@ void Tier::prepare() noexcept {
 
 void Tier::compile() noexcept try {
   const std::lock_guard lock(compiling_.get());  // held for long, so forking must stay possible
-  if (ready() != nullptr || is_rejected_) return;
+  if (ready() != nullptr || has_failed_) return;
   try {
     make_ready();
   } catch (const CompileError&) {
-    is_rejected_ = true;
+    has_failed_ = true;
     throw;
   }
 } catch (const std::exception& error) {

@@ -37,8 +37,8 @@ class Tier : public std::enable_shared_from_this<Tier> {
   void count(double nanoseconds) noexcept {
     if (!is_started() && ready() == nullptr) add(nanoseconds);
   }
-  /// Compiles now if that is not off, and waits, also for another thread that compiles them. Without a compiler, and if
-  /// it rejects them, the steps stay interpreted.
+  /// Compiles now if that is not off, and waits, also for another thread that compiles them. Without a compiler, and
+  /// once it has failed, the steps stay interpreted.
   void prepare() noexcept;
 
  private:
@@ -61,7 +61,7 @@ class Tier : public std::enable_shared_from_this<Tier> {
   std::atomic<double> nanoseconds_{0};
   std::atomic<const Compiled*> compiled_{nullptr};  // owned; immutable once published
   runtime::ForkLocal<std::mutex> compiling_;
-  bool is_rejected_ = false;  // by the compiler, which is not asked again; guarded by compiling_
+  bool has_failed_ = false;  // the compiler did, and is not asked again; guarded by compiling_
 };
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -38,9 +38,9 @@ class Dialect {
   virtual std::string reference(const std::string& local) const { return local; }
   virtual std::string call(std::string_view function, std::span<const std::string> operands) const = 0;
   /// The line before a loop; empty if none is needed.
-  virtual std::string_view loop_hint(loops::Unroll unroll) const {
-    if (unroll == loops::Unroll::All) return "#pragma unroll\n";
-    return unroll == loops::Unroll::None ? "#pragma unroll 1\n" : "";
+  virtual std::string_view loop_hint(loops::LoopHint hint) const {
+    if (hint == loops::LoopHint::Unrolled) return "#pragma unroll\n";
+    return hint == loops::LoopHint::Rolled ? "#pragma unroll 1\n" : "";
   }
   /// Constructs of parallel languages only: thread indices, shuffles, barriers, shared memory.
   virtual std::string parallel(const loops::LoopProgram& program, const loops::Instruction& i,

@@ -284,8 +284,7 @@ class Printer {
 
   void range(Value v) {
     const Instruction& i = program_[v];
-    const auto unroll = static_cast<loops::Unroll>(i.attribute);
-    out_ += dialect_.loop_hint(unroll);
+    out_ += dialect_.loop_hint(static_cast<loops::LoopHint>(i.attribute));
     const std::string begin = without_parentheses(i.operands[0]), end = names_.as_comparison_operand(i.operands[1]),
                       step = without_parentheses(i.operands[2]);
     names_.open();

@@ -65,14 +65,15 @@ std::string substitute(std::string_view body, DType compute, const std::vector<s
   return out;
 }
 
-/// The pragma's clauses: threads that find a fault tell it at the end, and small kernels are not worth starting them.
+/// The line before a loop whose iterations threads may share. Those that find a fault tell it at the end.
 std::string parallel_loop(const Step& step) {
   std::vector<std::string> extents;
   for (int d = 0; d < step.versions.back().nest.ndim; ++d) extents.push_back(fmt::format("n->extents[{}]", d));
-  std::string clauses;
+  std::vector<std::string_view> faults;
   for (const Fault f : all_faults)
-    if (step.traits->faults.has(f)) clauses += fmt::format(" reduction(|:{})", dialects::fault_name(f));
-  return fmt::format("SINTER_PARALLEL({},{})\n", fmt::join(extents, " * "), clauses);
+    if (step.traits->faults.has(f)) faults.push_back(dialects::fault_name(f));
+  if (faults.empty()) return fmt::format("SINTER_PARALLEL({})\n", fmt::join(extents, " * "));
+  return fmt::format("SINTER_PARALLEL_FAULTS({}, {})\n", fmt::join(extents, " * "), fmt::join(faults, ", "));
 }
 
 /// C99 spelling of the loop IR. Programs have no vectors; OpenMP may share loops among threads.
@@ -97,9 +98,9 @@ class CDialect final : public dialects::Dialect {
   }
   std::string pointer_cast(std::string_view type, const std::string& value) const override { return cast(type, value); }
   std::string reference(const std::string& local) const override { return "&" + local; }
-  std::string_view loop_hint(loops::Unroll unroll) const override {
-    if (unroll == loops::Unroll::Parallel) return parallel_loop_;
-    return unroll == loops::Unroll::Vectors ? "SINTER_VECTORS\n" : "";
+  std::string_view loop_hint(loops::LoopHint hint) const override {
+    if (hint == loops::LoopHint::Parallel) return parallel_loop_;
+    return hint == loops::LoopHint::Vectors ? "SINTER_VECTORS\n" : "";
   }
   std::string call(std::string_view function, std::span<const std::string> operands) const override {
     return fmt::format("sinter_{}({})", function, fmt::join(operands, ", "));

@@ -143,8 +143,9 @@ std::string header_text(const Library& library) {
         " * CUstream (NULL: the default stream), and returns at once. Arrays are device memory, laid out as the "
         "host's.\n";
   out += fmt::format(
-      " * NAME_cpu(outputs, inputs, sizes, ...) computes {} arrays of the host, on the calling thread. They are "
-      "row-major\n"
+      " * NAME_cpu(outputs, inputs, sizes, ...) computes {} arrays of the host, on the calling thread or, compiled "
+      "with "
+      "OpenMP,\n * on several. Arrays are row-major\n"
       " * and contiguous; where an array comes with strides, these are in elements, one for each axis, NULL for a\n"
       " * contiguous array. Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex elements are "
       "pairs\n"

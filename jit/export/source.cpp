@@ -93,9 +93,10 @@ std::string source_text(const Library& library) {
       "#if defined(__GNUC__) && !defined(__clang__)\n"
       "#pragma GCC push_options\n"
       "/* GCC vectorizes conditional expressions only without trapping math. */\n"
-      "#pragma GCC optimize(\"fp-contract=off\", \"no-trapping-math\")\n"
+      "#pragma GCC optimize(\"fp-contract=off\", \"no-trapping-math\", \"no-associative-math\")\n"
       "#elif defined(_MSC_VER) && !defined(__clang__)\n#pragma fp_contract(off)\n"
-      "#else\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
+      "#else\n#pragma STDC FP_CONTRACT OFF\n#endif\n"
+      "#if defined(__clang__) && __clang_major__ >= 12\n#pragma clang fp reassociate(off)\n#endif\n\n";
   if (own.find("SINTER_VECTORS") != std::string::npos)
     out +=
         "/* No iteration of the loop reads what another one writes. */\n"
@@ -106,8 +107,10 @@ std::string source_text(const Library& library) {
         "/* With OpenMP, threads share the iterations of the loop. Fewer elements are not worth starting them. */\n"
         "#if defined(_OPENMP) && !defined(_MSC_VER)\n"
         "#define SINTER_PRAGMA(text) _Pragma(#text)\n"
-        "#define SINTER_PARALLEL(elements, clauses) SINTER_PRAGMA(omp parallel for if ((elements) >= 65536) clauses)\n"
-        "#else\n#define SINTER_PARALLEL(elements, clauses)\n#endif\n\n";
+        "#define SINTER_PARALLEL(elements) SINTER_PRAGMA(omp parallel for if ((elements) >= 65536))\n"
+        "#define SINTER_PARALLEL_FAULTS(elements, ...) \\\n"
+        "  SINTER_PRAGMA(omp parallel for if ((elements) >= 65536) reduction(|:__VA_ARGS__))\n"
+        "#else\n#define SINTER_PARALLEL(elements)\n#define SINTER_PARALLEL_FAULTS(elements, ...)\n#endif\n\n";
   out +=
       "/* Around each kernel on the CPU, whose name is a string: define them, for example by -include, to trace it. "
       "*/\n"
@@ -135,8 +138,11 @@ std::string source_text(const Library& library) {
          "---------------------------------------------------------------------------------------------- */\n\n";
   if (library.launches()) out += c_load_functions(library);
   out += fmt::format("int {}_abi_version(void) {{ return {}_ABI_VERSION; }}\n\n", library.prefix(), library.macro());
-  return out + error_text_function(library) +
+  out += error_text_function(library) +
          "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif\n";
+  if (library.options.format == ExportFormat::Header)
+    out += "\n#undef SINTER_VECTORS\n#undef SINTER_PARALLEL\n#undef SINTER_PARALLEL_FAULTS\n#undef SINTER_PRAGMA\n";
+  return out;
 }
 
 std::string cuda_text(const Library& library) {

@@ -133,9 +133,9 @@ Value Builder::call(std::string function, Type type, std::span<const Value> oper
   return emit({Opcode::Call, type, {}, 0, {operands.begin(), operands.end()}, std::move(function)});
 }
 
-Value Builder::begin_for(Value begin, Value end, Value step, Unroll unroll, std::string name) {
+Value Builder::begin_for(Value begin, Value end, Value step, LoopHint hint, std::string name) {
   const Value counter =
-      emit({Opcode::Range, type(begin), {}, static_cast<std::uint64_t>(unroll), {begin, end, step}, std::move(name)});
+      emit({Opcode::Range, type(begin), {}, static_cast<std::uint64_t>(hint), {begin, end, step}, std::move(name)});
   available_.emplace_back();
   return counter;
 }

@@ -90,8 +90,8 @@ class Builder {
   }
 
   /// `body` emits what is within the loop, given its counter, or within the condition.
-  void emit_for(Value begin, Value end, Value step, Unroll unroll, std::string name, const auto& body) {
-    body(begin_for(begin, end, step, unroll, std::move(name)));
+  void emit_for(Value begin, Value end, Value step, LoopHint hint, std::string name, const auto& body) {
+    body(begin_for(begin, end, step, hint, std::move(name)));
     end_scope();
   }
   void emit_if(Value condition, const auto& body) {
@@ -100,13 +100,13 @@ class Builder {
     end_scope();
   }
   /// A loop from 0.
-  void emit_counted(int count, std::string name, const auto& body, Unroll unroll = Unroll::CompilerDefault) {
+  void emit_counted(int count, std::string name, const auto& body, LoopHint hint = LoopHint::CompilerDefault) {
     const Value begin = integer(Kind::Index, 0), end = integer(Kind::Index, count), step = integer(Kind::Index, 1);
-    emit_for(begin, end, step, unroll, std::move(name), body);
+    emit_for(begin, end, step, hint, std::move(name), body);
   }
   /// The same, unrolled.
   void emit_unrolled(int count, std::string name, const auto& body) {
-    emit_counted(count, std::move(name), body, Unroll::All);
+    emit_counted(count, std::move(name), body, LoopHint::Unrolled);
   }
 
   void record_fault(Fault fault, Value condition, Value guard) {
@@ -138,7 +138,7 @@ class Builder {
   Value emit(Instruction i);
   /// An equal instruction that is visible here, or a new one.
   Value emit_or_reuse(Instruction i);
-  Value begin_for(Value begin, Value end, Value step, Unroll unroll, std::string name);
+  Value begin_for(Value begin, Value end, Value step, LoopHint hint, std::string name);
   void begin_if(Value condition);
   void end_scope();
 

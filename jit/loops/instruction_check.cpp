@@ -271,12 +271,12 @@ class InstructionCheck {
 
   /// The least and the largest value of a number, of a counter that is unrolled or left to the compiler, and of sums.
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Value v) const {
-    const auto number = [&](Value n) { return known(n) ? bound(n) : std::nullopt; };
-    if (const auto n = number(v)) return std::pair(*n, *n);
+    const auto constant_bound = [&](Value n) { return known(n) ? bound(n) : std::nullopt; };
+    if (const auto n = constant_bound(v)) return std::pair(*n, *n);
     const Instruction& p = program_[v];
     if (p.code == Opcode::Range) {
-      const auto begin = number(p.operands[0]), end = bound(p.operands[1]);
-      const bool is_rolled = p.attribute == static_cast<std::uint64_t>(Unroll::None);
+      const auto begin = constant_bound(p.operands[0]), end = bound(p.operands[1]);
+      const bool is_rolled = p.attribute == static_cast<std::uint64_t>(LoopHint::Rolled);
       return begin && end && *begin < *end && !is_rolled ? std::optional(std::pair(*begin, *end - 1)) : std::nullopt;
     }
     if (p.code != Opcode::Add) return std::nullopt;
@@ -311,13 +311,13 @@ class InstructionCheck {
 
   std::string_view range() const {
     if (!is_index(t_) || !is_scalar(t_)) return "not an index";
-    if (i_.attribute > static_cast<std::uint64_t>(Unroll::Parallel)) return "not an unroll mode";
+    if (i_.attribute > static_cast<std::uint64_t>(LoopHint::Parallel)) return "not a loop hint";
     for (std::size_t k = 0; k < 3; ++k)
       if (at(k) != t_) return "kinds differ";
     const auto step = known(i_.operands[2]);
     if (step && static_cast<std::int64_t>(*step) <= 0) return "the counter does not grow";
     const bool is_known = known(i_.operands[0]) && known(i_.operands[1]) && step;
-    return is_known || i_.attribute != static_cast<std::uint64_t>(Unroll::All)
+    return is_known || i_.attribute != static_cast<std::uint64_t>(LoopHint::Unrolled)
                ? ""
                : "a fully unrolled loop needs constant bounds";
   }

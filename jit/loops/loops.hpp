@@ -86,7 +86,7 @@ enum class Opcode : std::uint8_t {
   Call,           // a function of the prelude (name), which may change the locals among its operands
   Opaque,         // a copy that the target compiler cannot see through
   // Flow:
-  Range,  // begin, end, step: an index that counts up; attribute: Unroll
+  Range,  // begin, end, step: an index that counts up; attribute: LoopHint
   If,     // a scalar Bool
   End,    // of the innermost Range or If
   // Faults:
@@ -96,7 +96,7 @@ enum class Opcode : std::uint8_t {
 
 /// What a compiler is told about a Range: to unroll it or not, or that no iteration reads what another writes, so that
 /// several can be computed as vectors, or by several threads.
-enum class Unroll : std::uint8_t { None, All, CompilerDefault, Vectors, Parallel };
+enum class LoopHint : std::uint8_t { Rolled, Unrolled, CompilerDefault, Vectors, Parallel };
 
 /// Layout in memory of the elements that a Load reads or a Store writes.
 enum class Access : std::uint8_t {

@@ -81,7 +81,7 @@ class Lowering {
     const Value block = b_.convert(b_.builtin(Opcode::BlockIdx), Kind::Int64);
     const Value work_items = operands_.row_param("work_items");
     const Value blocks = b_.convert(b_.builtin(Opcode::GridDim), Kind::Int64);
-    b_.emit_for(block, work_items, blocks, Unroll::None, "work_item", [&](Value work_item) {
+    b_.emit_for(block, work_items, blocks, LoopHint::Rolled, "work_item", [&](Value work_item) {
       enter_row(work_item);
       if (scheme.split)
         emit_split_stage(0);
@@ -215,7 +215,7 @@ class Lowering {
     const Value begin = b_.convert(thread_, Kind::Int64);
     const Value end = row_active_ == none ? splits : b_.select(row_active_, splits, b_.integer(Kind::Int64, 0));
     const Value step = b_.convert(work_.stride, Kind::Int64);
-    b_.emit_for(begin, end, step, Unroll::CompilerDefault, "other",
+    b_.emit_for(begin, end, step, LoopHint::CompilerDefault, "other",
                 [&](Value split) { all.add(workspace_.load(reducer, s, row_index_, split)); });
     return all.finalize();
   }
@@ -394,7 +394,7 @@ class Lowering {
         operands_.store_at(a, row.offset(a), value, context_.c.vector_width);
       }
     };
-    b_.emit_for(work_.thread, work_.end, work_.stride, Unroll::None, "tile",
+    b_.emit_for(work_.thread, work_.end, work_.stride, LoopHint::Rolled, "tile",
                 [&](Value tile) { tiles.visit(tile, write_row); });
   }
 

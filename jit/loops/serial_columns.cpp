@@ -15,27 +15,29 @@ constexpr int block_columns = 64;
 
 bool SerialColumns::suits(const Kernel& kernel, const SymbolicNest& nest) noexcept {
   if (!kernel.rows) return false;
-  const auto has_unit_stride = [&](int dim) {
-    return [dim](const auto& operand) { return operand.strides[dim] == 1; };
-  };
-  return std::ranges::any_of(nest.operands, has_unit_stride(nest.row_dims() - 1)) &&
-         std::ranges::none_of(nest.operands, has_unit_stride(nest.ndim - 1));
+  bool has_contiguous_rows = false;
+  for (std::size_t k = 0; k < nest.operands.size(); ++k) {
+    if (kernel.rows->axis_mapping[k] != AxisMapping::Domain) continue;
+    if (nest.operands[k].strides[nest.ndim - 1] == 1) return false;
+    has_contiguous_rows |= nest.operands[k].strides[nest.row_dims() - 1] == 1;
+  }
+  return has_contiguous_rows;
 }
 
 void SerialColumns::run() {
-  uniform_ = uniform();
+  uniform_ = compute_uniform();
   const Extent& columns = nest_.extents[last_];
-  const Value extent = extents_[static_cast<std::size_t>(last_)], rest = b_.rem_by(extent, block_columns);
-  const bool has_blocks = !columns.is_number() || columns.factor() >= block_columns;
-  const bool has_rest = !columns.is_number() || columns.factor() % block_columns != 0;
-  const auto emit = [&](Value begin, Value end, Value count, Unroll hint) {
+  const Value extent = extents_[static_cast<std::size_t>(last_)];
+  const Value rest = columns.is_number() ? integer(columns.factor() % block_columns) : b_.rem_by(extent, block_columns);
+  const Value whole =
+      columns.is_number() ? integer(columns.factor() / block_columns * block_columns) : b_.sub(extent, rest);
+  const auto emit_blocks = [&](Value begin, Value end, Value count, LoopHint hint) {
     b_.emit_for(begin, end, integer(block_columns), hint, counter_name(last_),
-                [&](Value first) { emit_block(first, count); });
+                [&](Value first) { emit_block(first, b_.convert(count, Kind::Index)); });
   };
   emit_loops(0, last_, [&] {
-    const Value whole = b_.sub(extent, rest);
-    if (has_blocks) emit(integer(0), whole, b_.integer(Kind::Index, block_columns), hint(last_));
-    if (has_rest) emit(whole, extent, b_.convert(rest, Kind::Index), Unroll::CompilerDefault);
+    if (whole != integer(0)) emit_blocks(integer(0), whole, integer(block_columns), hint(last_));
+    if (rest != integer(0)) emit_blocks(whole, extent, rest, LoopHint::CompilerDefault);
   });
   report_faults();
 }
@@ -59,7 +61,7 @@ void SerialColumns::reduce(std::size_t number) {
       [&](Value lane) {
         for (SerialReduction& r : reductions) r.start(lane);
       },
-      Unroll::CompilerDefault);
+      LoopHint::CompilerDefault);
   const auto compares = [&](Operand r) { return traits_of(graph_[r].op).gives_position; };
   const bool branches = std::ranges::any_of(pass.reductions, compares);
   emit_loops(rows_, nest_.ndim, [&] {
@@ -69,7 +71,7 @@ void SerialColumns::reduce(std::size_t number) {
         reductions[i].add(operand_of(values, pass.reductions[i]), position(), lane);
       if (passes_.writes(number)) store_outputs(values, true);
     };
-    emit_lanes(add, branches ? Unroll::CompilerDefault : Unroll::Vectors);
+    emit_lanes(add, branches ? LoopHint::CompilerDefault : LoopHint::Vectors);
   });
   for (std::size_t i = 0; i < reductions.size(); ++i) kept_[index(pass.reductions[i])] = reductions[i].results();
   compute_column_values(static_cast<int>(number) + 1, [&](Values& values, Value lane) {
@@ -112,7 +114,7 @@ Values SerialColumns::column_values(Value lane) {
   return values;
 }
 
-void SerialColumns::emit_lanes(const ForLane& body, Unroll hint) {
+void SerialColumns::emit_lanes(const ForLane& body, LoopHint hint) {
   const Value zero = b_.integer(Kind::Index, 0), one = b_.integer(Kind::Index, 1);
   b_.emit_for(zero, count_, one, hint, "l", [&](Value lane) {
     counters_[static_cast<std::size_t>(last_)] = b_.add(first_, b_.convert(lane, Kind::Int64));

@@ -26,9 +26,9 @@ class SerialColumns : SerialKernel {
   /// Computes the values of a column that become available after `stages` stages. `results` are those of the last
   /// stage's reductions.
   void compute_column_values(int stages, const std::function<void(Values&, Value lane)>& results);
-  /// Those that have been kept.
+  /// The values of the lane's column that have been kept, and the uniform ones.
   Values column_values(Value lane);
-  void emit_lanes(const ForLane& body, Unroll hint = Unroll::Vectors);
+  void emit_lanes(const ForLane& body, LoopHint hint = LoopHint::Vectors);
 
   const int last_;  // the dim of the lanes
   Values uniform_;

@@ -42,7 +42,7 @@ Value SerialKernel::number_or_param(const Extent& extent, std::string name) {
   return extent.is_number() ? integer(extent.factor()) : b_.param(std::move(name), index_type(Kind::Int64));
 }
 
-Values SerialKernel::uniform() {
+Values SerialKernel::compute_uniform() {
   std::vector<Value> scalars(graph_.nodes().size(), none);
   int count = 0;
   for (std::size_t i = 0; i < scalars.size(); ++i)
@@ -75,8 +75,8 @@ void SerialKernel::emit_loops(int first, int last, const std::function<void()>& 
               });
 }
 
-Unroll SerialKernel::hint(int dim) const {
-  return dim == 0 && nest_.extents[0] != 1 ? Unroll::Parallel : Unroll::CompilerDefault;
+LoopHint SerialKernel::hint(int dim) const {
+  return dim == 0 && nest_.extents[0] != 1 ? LoopHint::Parallel : LoopHint::CompilerDefault;
 }
 
 std::string SerialKernel::counter_name(int dim) const { return fmt::format("i{}", dim); }

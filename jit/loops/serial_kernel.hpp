@@ -16,12 +16,12 @@ class SerialKernel {
 
   Value integer(std::int64_t n) { return b_.integer(Kind::Int64, n); }
   /// Values that are the same for all elements.
-  Values uniform();
+  Values compute_uniform();
 
   /// Loops over the dims [first, last), with `body` in the innermost one.
   void emit_loops(int first, int last, const std::function<void()>& body);
   /// Threads may share the outermost loop of a kernel whose rows, or elements, are independent.
-  Unroll hint(int dim) const;
+  LoopHint hint(int dim) const;
   std::string counter_name(int dim) const;
 
   /// The position of the current element in its row.

@@ -7,7 +7,7 @@
 namespace sinter::inline v1::jit::loops {
 
 void SerialRows::run() {
-  row_ = uniform();
+  row_ = compute_uniform();
   emit_loops(0, rows_, [&] {
     compute_row_values(0, row_);
     for (int s = 0; s < passes_.stages.count; ++s) {
@@ -84,12 +84,12 @@ void SerialRows::emit_lanes(int lanes, const ForLane& body) {
   const int innermost = nest_.ndim - 1;
   b_.emit_for(integer(0), whole(lanes), integer(lanes), hint(innermost), counter_name(innermost), [&](Value first) {
     const auto in_lane = [&](Value lane) { at(b_.add(first, b_.convert(lane, Kind::Int64)), lane, body); };
-    b_.emit_counted(lanes, "l", in_lane, Unroll::Vectors);
+    b_.emit_counted(lanes, "l", in_lane, LoopHint::Vectors);
   });
 }
 
 void SerialRows::emit_tail(int lanes, const ForLane& body) {
-  b_.emit_for(whole(lanes), extents_.back(), integer(1), Unroll::CompilerDefault, counter_name(nest_.ndim - 1),
+  b_.emit_for(whole(lanes), extents_.back(), integer(1), LoopHint::CompilerDefault, counter_name(nest_.ndim - 1),
               [&](Value counter) { at(counter, first_lane(), body); });
 }
 

@@ -125,14 +125,14 @@ void Traversal::looped_pass(std::size_t pass, const WorkRange& work, const Visit
     const int together = batch_size * work.team_size;
     const Value full = b_.mul_by(b_.div_by(b_.sub(work.end, work.begin), together), together);
     const Value end = b_.add(work.begin, full), step = b_.integer(Kind::Index, together);
-    b_.emit_for(begin, end, step, Unroll::None, "base", [&](Value base) {
+    b_.emit_for(begin, end, step, LoopHint::Rolled, "base", [&](Value base) {
       const auto position = [&](Value k) { return VectorPosition{b_.add(base, b_.mul(k, work.stride)), width}; };
       const Registers registers = load_batch(pass, position);
       visit_batch([&](const Visit& each) { unroll(batch_size, [&](Value k) { each({position(k), k, &registers}); }); });
     });
     begin = b_.add(begin, full);
   }
-  b_.emit_for(begin, work.end, work.stride, Unroll::None, "i", [&](Value position) { visit({{position, width}}); });
+  b_.emit_for(begin, work.end, work.stride, LoopHint::Rolled, "i", [&](Value position) { visit({{position, width}}); });
 }
 
 Registers Traversal::load_batch(std::size_t pass, const std::function<VectorPosition(Value)>& position) const {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <regex>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -38,7 +39,7 @@ struct Function {
   Wide (*exact)(Wide);
   double float_bound, double_bound;  // in units of the last place of the result
 };
-const std::vector<Function> functions = {
+const std::vector<Function> all_functions = {
     {"exp", std::exp, 1, 1},
     {"log", std::log, 1, 1},
     {"tanh", std::tanh, 1.6, 2.5},  // of double, the C library's
@@ -84,11 +85,12 @@ std::vector<T> arguments() {
 }
 
 template <class T, class Bits>
-void expect_accurate(const std::string& dtype) {
+void expect_accurate(const std::string& dtype, std::span<const Function> functions = all_functions,
+                     const std::string& options = optimized) {
   std::vector<jit::Export> kernels;
   for (const Function& f : functions)
     kernels.push_back(kernel_of(f.name, std::string(f.name) + "(x)", "x: " + dtype + "[n]"));
-  const ExportedLibrary own(kernels, {.name = "own", .architectures = {}}, optimized);
+  const ExportedLibrary own(kernels, {.name = "own", .architectures = {}}, options);
   const std::vector<T> x = arguments<T, Bits>();
   std::vector<T> y(x.size());
   for (const Function& f : functions) {
@@ -105,6 +107,20 @@ void expect_accurate(const std::string& dtype) {
 
 TEST(ExportVectors, FunctionsOfFloatAreAccurate) { expect_accurate<float, std::uint32_t>("f32"); }
 TEST(ExportVectors, FunctionsOfDoubleAreAccurate) { expect_accurate<double, std::uint64_t>("f64"); }
+
+/// Sums are not reordered, and what is rounded to an integer stays one.
+TEST(ExportVectors, ExpIsAccurateWhateverTheOptions) {
+  std::vector<std::string> all = {"-O2 -fassociative-math -fno-signed-zeros -fno-trapping-math"};
+#if defined(__x86_64__)
+  all.push_back("-O1 -std=gnu99 -mfpmath=387");
+#endif
+  const std::span exp_alone(all_functions.data(), 1);
+  for (const std::string& options : all) {
+    SCOPED_TRACE(options);
+    expect_accurate<float, std::uint32_t>("f32", exp_alone, options);
+    expect_accurate<double, std::uint64_t>("f64", exp_alone, options);
+  }
+}
 
 // ---- Vectors
 

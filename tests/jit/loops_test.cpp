@@ -72,7 +72,7 @@ TEST(Loops, WritesToWhatIsReadStay) {
   Example e;
   const Value sum = e.b.local(element_type(DType::Float32), 1, e.one, "sum"),
               compensation = e.b.local(element_type(DType::Float32), 1, e.one, "compensation");
-  e.b.emit_for(e.thread, e.count, e.b.integer(Kind::Index, 32), Unroll::None, "i",
+  e.b.emit_for(e.thread, e.count, e.b.integer(Kind::Index, 32), LoopHint::Rolled, "i",
                [&](Value) { e.b.call("compensated_add", {}, {sum, compensation, e.loaded()}); });
   e.b.store(e.y, e.thread, e.b.get(sum), Access::Unaligned);
   eliminate_dead_code(e.program);

@@ -153,7 +153,7 @@ const Mistake mistakes[]{
     {"CounterOfARolledLoop", "not a known position",
      [](Program& p) {
        const Value array = p.local(4), end = p.b.integer(Kind::Index, 4), step = p.b.integer(Kind::Index, 1);
-       p.b.emit_for(p.zero, end, step, Unroll::None, "k", [&](Value k) { p.b.set(array, k, p.one); });
+       p.b.emit_for(p.zero, end, step, LoopHint::Rolled, "k", [&](Value k) { p.b.set(array, k, p.one); });
      }},
     {"PositionOfAThread", "not a known position", [](Program& p) { p.b.set(p.local(2), p.position, p.one); }},
     {"ArrayWithoutPosition", "a position is missing", [](Program& p) { p.b.set(p.local(2), p.one); }},
@@ -181,11 +181,13 @@ const Mistake mistakes[]{
     {"EndOfNothing", "end without a range or if", [](Program& p) { p.add({Opcode::End, {}, {}, 0, {}, {}}); }},
     {"ConditionIsNumber", "not a scalar Bool", [](Program& p) { p.within(p.one, [] {}); }},
     {"LoopOfTwoKinds", "kinds differ",
-     [](Program& p) { p.b.emit_for(p.zero, p.count, p.thread, Unroll::None, "i", [](Value) {}); }},
+     [](Program& p) { p.b.emit_for(p.zero, p.count, p.thread, LoopHint::Rolled, "i", [](Value) {}); }},
     {"LoopWithoutStep", "does not grow",
-     [](Program& p) { p.b.emit_for(p.zero, p.count, p.zero, Unroll::None, "i", [](Value) {}); }},
+     [](Program& p) { p.b.emit_for(p.zero, p.count, p.zero, LoopHint::Rolled, "i", [](Value) {}); }},
     {"UnrolledUnknown", "needs constant bounds",
-     [](Program& p) { p.b.emit_for(p.zero, p.count, p.b.integer(Kind::Index, 1), Unroll::All, "i", [](Value) {}); }},
+     [](Program& p) {
+       p.b.emit_for(p.zero, p.count, p.b.integer(Kind::Index, 1), LoopHint::Unrolled, "i", [](Value) {});
+     }},
     {"BarrierForSomeThreads", "not in uniform control flow",
      [](Program& p) { p.within(p.inside, [&] { p.b.barrier(); }); }},
     {"BarrierByWhatIsRead", "not in uniform control flow",
@@ -200,7 +202,7 @@ const Mistake mistakes[]{
      }},
     {"ShuffleInALoopOfAThread", "not in uniform control flow",
      [](Program& p) {
-       p.b.emit_for(p.position, p.count, p.b.integer(Kind::Index, 1), Unroll::None, "i",
+       p.b.emit_for(p.position, p.count, p.b.integer(Kind::Index, 1), LoopHint::Rolled, "i",
                     [&](Value) { p.b.shuffle_xor(p.one, 1); });
      }},
     {"ShuffleAcrossWarps", "not a lane mask", [](Program& p) { p.b.shuffle_xor(p.one, 32); }},
@@ -243,7 +245,7 @@ TEST(LoopsVerifier, ARightProgram) {
   p.b.emit_unrolled(4, "k", [&](Value k) { p.b.set(array, k, p.load()); });
   p.b.emit_counted(2, "k", [&](Value k) { p.b.set(array, p.b.add(k, p.b.integer(Kind::Index, 2)), p.one); });
   p.within(p.always, [&] { p.b.barrier(); });
-  p.b.emit_for(p.zero, p.count, p.b.integer(Kind::Index, 4), Unroll::None, "i", [&](Value) {
+  p.b.emit_for(p.zero, p.count, p.b.integer(Kind::Index, 4), LoopHint::Rolled, "i", [&](Value) {
     p.b.set(sum, p.b.op(Op::sum, f32, {p.b.get(sum), p.b.get(array, p.zero)}));
     p.b.shuffle_xor(p.one, 16);
   });
