@@ -143,13 +143,11 @@ std::string header_text(const Library& library) {
         " * CUstream (NULL: the default stream), and returns at once. Arrays are device memory, laid out as the "
         "host's.\n";
   out += fmt::format(
-      " * NAME_cpu(outputs, inputs, sizes, ...) computes {} arrays of the host, on the calling thread or, compiled "
-      "with "
-      "OpenMP,\n * on several. Arrays are row-major\n"
-      " * and contiguous; where an array comes with strides, these are in elements, one for each axis, NULL for a\n"
-      " * contiguous array. Half and bfloat16 elements are uint16_t, bools are uint8_t, 0 or 1, complex elements are "
-      "pairs\n"
-      " * (real, imaginary), as in C and C++.\n"
+      " * NAME_cpu(outputs, inputs, sizes, ...) computes {} arrays of the host, on the calling thread or, compiled\n"
+      " * with OpenMP, on several. Arrays are row-major and contiguous; where one comes with strides, these are in\n"
+      " * elements, one for each axis, NULL for a contiguous array. Half and bfloat16 elements are uint16_t, bools "
+      "are\n"
+      " * uint8_t, 0 or 1, complex elements are pairs (real, imaginary), as in C and C++.\n"
       " * All functions give 0, or a code that {}_error_text explains, and may be called from any thread. */\n"
       "#ifndef {}_H\n#define {}_H\n\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",

@@ -92,11 +92,13 @@ std::string source_text(const Library& library) {
       "/* a * b + c is rounded twice unless it says fma. */\n"
       "#if defined(__GNUC__) && !defined(__clang__)\n"
       "#pragma GCC push_options\n"
-      "/* GCC vectorizes conditional expressions only without trapping math. */\n"
+      "/* GCC vectorizes conditional expressions only without trapping math. The others undo -ffast-math. */\n"
       "#pragma GCC optimize(\"fp-contract=off\", \"no-trapping-math\", \"no-associative-math\")\n"
+      "#pragma GCC optimize(\"no-finite-math-only\", \"no-reciprocal-math\", \"signed-zeros\")\n"
       "#elif defined(_MSC_VER) && !defined(__clang__)\n#pragma fp_contract(off)\n"
-      "#else\n#pragma STDC FP_CONTRACT OFF\n#endif\n"
-      "#if defined(__clang__) && __clang_major__ >= 12\n#pragma clang fp reassociate(off)\n#endif\n\n";
+      "#else\n#if defined(__clang__) && __clang_major__ >= 12\n"
+      "#pragma float_control(push)\n#pragma float_control(precise, on)\n#endif\n"
+      "#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
   if (own.find("SINTER_VECTORS") != std::string::npos)
     out +=
         "/* No iteration of the loop reads what another one writes. */\n"
@@ -114,8 +116,8 @@ std::string source_text(const Library& library) {
   out +=
       "/* Around each kernel on the CPU, whose name is a string: define them, for example by -include, to trace it. "
       "*/\n"
-      "#ifndef SINTER_TRACE_BEGIN\n#define SINTER_TRACE_BEGIN(kernel) ((void)0)\n"
-      "#define SINTER_TRACE_END(kernel) ((void)0)\n#endif\n\n";
+      "#ifndef SINTER_TRACE_BEGIN\n#define SINTER_TRACE_BEGIN(kernel) ((void)0)\n#endif\n"
+      "#ifndef SINTER_TRACE_END\n#define SINTER_TRACE_END(kernel) ((void)0)\n#endif\n\n";
   out += error_enum(library) + nest_limits(library) + "\n";
   for (const char* const type : {"float", "double"}) {
     const std::string name = fmt::format("sinter_complex{}", *type == 'f' ? 64 : 128);
@@ -139,7 +141,8 @@ std::string source_text(const Library& library) {
   if (library.launches()) out += c_load_functions(library);
   out += fmt::format("int {}_abi_version(void) {{ return {}_ABI_VERSION; }}\n\n", library.prefix(), library.macro());
   out += error_text_function(library) +
-         "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n#endif\n";
+         "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n"
+         "#elif defined(__clang__) && __clang_major__ >= 12\n#pragma float_control(pop)\n#endif\n";
   if (library.options.format == ExportFormat::Header)
     out += "\n#undef SINTER_VECTORS\n#undef SINTER_PARALLEL\n#undef SINTER_PARALLEL_FAULTS\n#undef SINTER_PRAGMA\n";
   return out;
