@@ -5,8 +5,10 @@ endif()
 
 find_program(SINTER_CCACHE ccache)
 if(SINTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # ccache caches precompiled headers only if it may trust their time stamps.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${SINTER_CCACHE})
+  # ccache caches precompiled headers only if it may trust their time stamps. All clones share its objects, so that debug
+  # information may name another clone's folder.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_NOHASHDIR=1
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${SINTER_CCACHE})
 endif()
 
 include(CheckLinkerFlag)
