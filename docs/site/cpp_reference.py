@@ -49,6 +49,7 @@ PAGES = [
             "dsl/expression.hpp",
             "dsl/evaluate.hpp:!explain explain_html cuda_source ptx to_dot",
             "dsl/function.hpp",
+            "dsl/device_function.hpp",
             "dsl/let.hpp",
             "dsl/lazy.hpp",
             "dsl/constants.hpp",

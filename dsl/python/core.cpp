@@ -90,6 +90,7 @@ NB_MODULE(_core, m) {
   add_errors(m);
   add_types(m);
   add_tensors(m);
+  add_device_functions(m);
   add_gradients(m);
   add_indexed(m);
   add_devices(m);

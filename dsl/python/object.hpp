@@ -133,6 +133,7 @@ PyType_Slot* buffer_slots();
 void add_arrays(nb::class_<Operand>& operand);
 void add_dlpack(nb::module_& m, nb::class_<Operand>& operand);
 void add_expressions(nb::module_& m, nb::class_<Operand>& operand);
+void add_device_functions(nb::module_& m);
 void add_gradients(nb::module_& m);
 void add_indexed(nb::module_& m);
 void add_export(nb::module_& m);

@@ -26,15 +26,6 @@ std::string describe_both(std::span<const TextValue> operands) {
   return all;
 }
 
-/// The shape that operands broadcast to. Throws ShapeError.
-Shape common_shape(Op op, std::span<const TextValue> operands) {
-  Shape shape;
-  for (const TextValue& v : operands)
-    if (v.is_tensor() && !broadcast(shape, v.shape))
-      throw ShapeError(fmt::format("{}: the shapes do not broadcast: {}", name(op), describe_both(operands)));
-  return shape;
-}
-
 /// The faster operation that a power with this exponent is, for floats; Op::pow for others. PyTorch chooses the same.
 Op power_with(const TextValue& base, const TextValue& exponent) {
   if (!base.is_tensor() || category(base.node->dtype()) != Category::Float) return Op::pow;
@@ -44,6 +35,14 @@ Op power_with(const TextValue& base, const TextValue& exponent) {
 }
 
 }  // namespace
+
+Shape common_shape(std::string_view operation, std::span<const TextValue> operands) {
+  Shape shape;
+  for (const TextValue& v : operands)
+    if (v.is_tensor() && !broadcast(shape, v.shape))
+      throw ShapeError(fmt::format("{}: the shapes do not broadcast: {}", operation, describe_both(operands)));
+  return shape;
+}
 
 TextValue applied(Op op, std::span<const TextValue> operands) {
   if (op == Op::pow)
@@ -67,7 +66,7 @@ TextValue applied(Op op, std::span<const TextValue> operands) {
     const std::optional<Shape> shape = jit::product_shape(operands[0].shape, operands[1].shape);
     return shape ? TextValue::tensor(product, *shape) : TextValue::tensor(product);  // throws
   }
-  const Shape shape = common_shape(op, operands);
+  const Shape shape = common_shape(name(op), operands);
   return TextValue::tensor(Lazy<AnyType>(jit::lazy(op, {nodes.data(), nodes.size()})), shape);
 }
 

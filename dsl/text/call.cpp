@@ -7,6 +7,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include <sinter/jit/device_function.hpp>
 #include <sinter/runtime/float_environment.hpp>
 
 namespace sinter::inline v1::detail {
@@ -128,7 +129,14 @@ std::optional<TextValue> call(const TextCall& given, std::span<const TextValue> 
     static const TextParameters& parameters = *new TextParameters("input");
     return cast_value(arguments(call, call.name, parameters, values, keywords).operand(0), *dtype);
   }
+  if (const auto function = jit::function_named(call.name)) return called(*function, call, values, keywords);
   return {};
+}
+
+bool is_function(std::string_view given) {
+  const std::string_view name = without_alias(given);
+  return name == "to" || name == "cast" || lazy_functions().contains(name) || operation_named(name) != nullptr ||
+         reduction_named(name) || dtype_named(name);
 }
 
 bool evaluates(std::string_view function) {

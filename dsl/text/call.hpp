@@ -18,6 +18,12 @@ struct TextCall {
 std::optional<TextValue> call(const TextCall& call, std::span<const TextValue> values,
                               std::span<const std::string_view> keywords);
 
+/// Whether texts have a function or an operation of this name.
+bool is_function(std::string_view name);
+/// A call of a device function.
+TextValue called(jit::FunctionId function, const TextCall& call, std::span<const TextValue> values,
+                 std::span<const std::string_view> keywords);
+
 /// A function's signature, as in Python.
 struct CallSignature {
   std::string name;

@@ -135,6 +135,8 @@ std::span<const TextFunction> write_functions();
 /// Indexes the first value with the others: x[1, 2:, None]. Throws ParseError.
 TextValue indexed(std::span<const TextValue> values, std::string_view text);
 
+/// The shape that operands broadcast to. Throws ShapeError.
+Shape common_shape(std::string_view operation, std::span<const TextValue> operands);
 /// Applies an operation to operands, or a reduction along axes.
 TextValue applied(Op op, std::span<const TextValue> operands);
 TextValue reduced(Op op, const Arguments& arguments);

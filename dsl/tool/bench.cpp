@@ -68,6 +68,7 @@ void print_row(std::string_view name, const Times& t, double bytes) {
 int bench_expression(const Parsed& given) {
   const int repeats = given.number("--repeat", 1, 30);
   const Device device(given.get("--device", "cpu"));
+  define_functions(given.all("--function"));
   const ParsedExpression expression(given.operands[0]);
   const std::vector<Argument> arguments = read_arguments(given.all("--arg"));
   check_used(expression, arguments);

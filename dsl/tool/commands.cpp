@@ -7,6 +7,8 @@ namespace {
 const Option device{"--device", "DEVICE", "cpu (the default), cuda or cuda:1"};
 const Option size{"--size", "NAME=NUMBER", "the value of a symbolic size in --arg", true};
 
+const Option function{"--function", "DEFINITION", "'float f(float x) { return ...; }', which expressions call", true};
+
 std::vector<Command> make_commands() {
   const Option argument{"--arg", "ARGUMENT", "NAME=FILE.npy, NAME=NUMBER or 'NAME: TYPE[SHAPE]'", true};
   const Option file{"--arg", "NAME=VALUE", "NAME=FILE.npy or NAME=NUMBER", true};
@@ -17,7 +19,7 @@ std::vector<Command> make_commands() {
        "evaluate an expression of .npy files",
        "Evaluates an expression, in one kernel if the plan allows, and prints the result or writes it to a file.\n"
        "  {} run 'exp(z + 2) * y' --arg z=z.npy --arg y=0.5 -o r.npy",
-       {file, device, {"--output", "FILE.npy", "write the result to this file", false, "-o"}},
+       {file, function, device, {"--output", "FILE.npy", "write the result to this file", false, "-o"}},
        run_expression},
       {"export",
        "EXPRESSION",
@@ -25,6 +27,7 @@ std::vector<Command> make_commands() {
        "Writes C that computes the expression on NVIDIA GPUs and on the CPU, without Sinter.\n"
        "  {} export 'exp(z + 2) * y' --arg 'z: f32[n]' --arg 'y: f32[n]' --arch 90 --name fused -o out/",
        {type,
+        function,
         {"--name", "NAME", "the name of the kernel and the files (default: kernel)"},
         {"--prefix", "PREFIX", "a prefix for the names of all functions"},
         {"--arch", "LIST", "GPUs to compile for (default: 80,90,100,120); none: C99 for the CPU alone", true},
@@ -54,6 +57,7 @@ std::vector<Command> make_commands() {
        "  {} explain 'softmax(x, -1)' --arg 'x: f32[n, 1000]' --size n=64",
        {argument,
         size,
+        function,
         device,
         {"--cuda", "", "show the CUDA source of the kernels instead"},
         {"--hip", "", "show their HIP source, for AMD GPUs (never run on one), instead"},
@@ -67,7 +71,7 @@ std::vector<Command> make_commands() {
        "Measures fused evaluation against one kernel per operation, alternately and after a warm-up. Arguments with a\n"
        "type are random: floats from 0 to 1, integers from 1 to 100.\n"
        "  {} bench 'exp(z + 2) * y' --arg 'z: f32[n]' --arg 'y: f32[n]' --size n=10000000",
-       {argument, size, device, {"--repeat", "NUMBER", "evaluations of each kind to measure (default: 30)"}},
+       {argument, size, function, device, {"--repeat", "NUMBER", "evaluations of each kind to measure (default: 30)"}},
        bench_expression},
       {"cache",
        "ACTION [FILE]",

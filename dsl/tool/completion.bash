@@ -18,10 +18,10 @@ _sinter() {
     *)
       [[ $current == -* ]] || return 0
       case ${COMP_WORDS[1]} in
-        run) options='--arg --device --output -o --help' ;;
-        export) options='--arg --name --prefix --arch --ptx --format --dlpack --extra --strided --variants --in-place --output -o --help' ;;
-        explain) options='--arg --size --device --cuda --hip --ptx --dot --html --help' ;;
-        bench) options='--arg --size --device --repeat --help' ;;
+        run) options='--arg --function --device --output -o --help' ;;
+        export) options='--arg --function --name --prefix --arch --ptx --format --dlpack --extra --strided --variants --in-place --output -o --help' ;;
+        explain) options='--arg --size --function --device --cuda --hip --ptx --dot --html --help' ;;
+        bench) options='--arg --size --function --device --repeat --help' ;;
         cache) options='--delete --help' ;;
         devices) options='--help' ;;
       esac

@@ -10,6 +10,7 @@ complete -c sinter -f -s h -l help -d 'Show the help'
 
 set -l evaluates '__fish_seen_subcommand_from run explain bench'
 complete -c sinter -n $evaluates -r -F -l arg -d 'NAME=FILE.npy, NAME=NUMBER or NAME: TYPE[SHAPE]'
+complete -c sinter -n '__fish_seen_subcommand_from run explain bench export' -x -l function -d 'A function in C that expressions call'
 complete -c sinter -n $evaluates -x -l device -a 'cpu cuda cuda:0 cuda:1' -d 'Where to evaluate'
 complete -c sinter -n '__fish_seen_subcommand_from explain bench' -x -l size -d 'NAME=NUMBER, a symbolic size'
 complete -c sinter -n '__fish_seen_subcommand_from bench' -x -l repeat -d 'Evaluations of each kind'

@@ -66,6 +66,7 @@ LibraryOptions library_options(const Parsed& given) {
 
 int export_kernels(const Parsed& given) {
   const LibraryOptions library = library_options(given);
+  define_functions(given.all("--function"));
   const ParsedExpression parsed(given.operands[0]);
   ExportOptions options{.name = given.get("--name", "kernel")};
   options.strided = given.list("--strided");

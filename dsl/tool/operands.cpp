@@ -11,6 +11,7 @@
 #include <dsl/text/export.hpp>
 #include <dsl/text/text_range.hpp>
 #include <runtime/text.hpp>
+#include <sinter/dsl/device_function.hpp>
 #include <sinter/dsl/files.hpp>
 #include <sinter/dsl/random.hpp>
 #include "command_line.hpp"
@@ -102,6 +103,10 @@ std::vector<Argument> read_arguments(const std::vector<std::string>& texts) {
   for (const Argument& a : all)
     if (!seen.insert(a.name).second) throw UsageError(fmt::format("--arg: {} is given twice", quote(a.name)));
   return all;
+}
+
+void define_functions(const std::vector<std::string>& definitions) {
+  for (const std::string& definition : definitions) define_function(definition);
 }
 
 void check_used(const ParsedExpression& expression, const std::vector<Argument>& arguments) {

@@ -21,6 +21,9 @@ struct Argument {
 /// Throws UsageError, ParseError for a signature.
 std::vector<Argument> read_arguments(const std::vector<std::string>& texts);
 
+/// Defines the functions of --function, as define_function.
+void define_functions(const std::vector<std::string>& definitions);
+
 /// Throws Error for an argument that the expression does not use. Missing arguments are reported by evaluation.
 void check_used(const ParsedExpression& expression, const std::vector<Argument>& arguments);
 

@@ -20,6 +20,7 @@ struct Asked {
 };
 
 Asked read(const Parsed& given) {
+  define_functions(given.all("--function"));
   Asked asked{ParsedExpression(given.operands[0]), read_arguments(given.all("--arg"))};
   check_used(asked.expression, asked.arguments);
   return asked;

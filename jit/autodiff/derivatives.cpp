@@ -1,7 +1,10 @@
 #include "derivatives.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
+
+#include "../functions/functions.hpp"
 
 namespace sinter::inline v1::jit {
 namespace terms::slopes {
@@ -49,6 +52,25 @@ std::vector<Slope> reduction(const Node& n, Term r, Term g, const Operands& oper
   }
 }
 
+/// A call's, by functions of its operands, the gradient and the result.
+std::vector<Slope> call(Graph& graph, const Node& n, Operand r, Operand g) {
+  const DeviceFunction& f = called_function(n);
+  std::vector<Operand> operands(graph.operands(n).begin(), graph.operands(n).end());
+  std::vector<Slope> slopes(operands.size(), none);
+  if (f.gradient_parameter) {
+    operands[*f.gradient_parameter] = g;
+    slopes[*f.gradient_parameter] = Term{&graph, graph.call(f.id, operands)};
+    return slopes;
+  }
+  operands.insert(operands.end(), {g, r});
+  for (std::size_t i = 0; i < f.derivatives.size(); ++i) {
+    if (!f.derivatives[i]) continue;
+    const std::size_t count = source_of(*f.derivatives[i]).parameters.size();
+    slopes[i] = Term{&graph, graph.call(*f.derivatives[i], std::span(operands).first(count))};
+  }
+  return slopes;
+}
+
 }  // namespace
 }  // namespace terms::slopes
 
@@ -72,6 +94,7 @@ std::vector<terms::slopes::Slope> slopes_of(Graph& graph, NodeId of, Operand g) 
   const auto operand = [&](std::size_t i) {
     return Term{&graph, graph.operands(n)[std::min<std::size_t>(i, n.arity - 1u)]};
   };
+  if (n.op == Op::call) return slopes::call(graph, n, {of}, g);
   const slopes::Operands operands{operand(0), operand(1), operand(2), operand(3), operand(4)};
   const Term gradient{&graph, g};
   if (!is_reduction(n.op)) return slopes::elementwise(n.op, {&graph, {of}}, gradient, operands);

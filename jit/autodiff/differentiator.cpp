@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <sinter/runtime/error.hpp>
+#include "../functions/functions.hpp"
 #include "../infer/shapes.hpp"
 #include "../passes/composite.hpp"
 #include "derivatives.hpp"
@@ -17,11 +18,11 @@ using terms::slopes::Slope;
 
 bool is_differentiable(DType dtype) noexcept { return category(dtype) >= Category::Float; }
 
-[[noreturn]] void throw_no_derivative(Op op, std::size_t operand) {
+[[noreturn]] void throw_no_derivative(const Node& n, std::size_t operand) {
   throw Error(fmt::format(
       "grad: {} has no derivative with respect to its operand {}\n  If the gradient is not to flow through it, take "
       "stop_gradient of that operand",
-      name(op), operand + 1));
+      operation_name(n), operand + 1));
 }
 
 }  // namespace
@@ -140,7 +141,7 @@ void Differentiator::visit_table_op(Operand value, Operand g) {
     const Operand to = operand(value, i);
     if (!needed_[static_cast<std::size_t>(to.node)]) continue;
     const Slope slope = i < slopes.size() ? slopes[i] : Slope(Slope::Kind::None);
-    if (slope.kind == Slope::Kind::None || slope.kind == Slope::Kind::Body) throw_no_derivative(n.op, i);
+    if (slope.kind == Slope::Kind::None || slope.kind == Slope::Kind::Body) throw_no_derivative(n, i);
     if (slope.kind == Slope::Kind::Zero) continue;
     const Shape& from = kind == Reduction::None ? shape(value) : elements;
     add(to, sum_to_shape(shape(to), slope.value.operand, from));

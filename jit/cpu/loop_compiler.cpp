@@ -27,14 +27,14 @@ constexpr const char* isa_flags[] = {SINTER_SSE4_FLAGS, SINTER_AVX2_FLAGS, SINTE
 constexpr const char* loop_flags = SINTER_LOOP_FLAGS;
 /// What makes a shared object, without what it does not need.
 constexpr const char* object_flags =
-    "-xc++ -std=gnu++20 -w -pipe -shared -fPIC -nostdlib -Wl,--no-as-needed "
+    "-w -pipe -shared -fPIC -nostdlib -Wl,--no-as-needed "
     "-lm "  // fmod, and fma where no instruction is
-    "-ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables "
+    "-ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-asynchronous-unwind-tables "
     "-fno-stack-protector";
 
-std::vector<std::string> flags_for(Isa isa) {
+std::vector<std::string> flags_for(Isa isa, const char* language) {
   std::vector<std::string> flags;
-  for (const char* const some : {object_flags, loop_flags, isa_flags[static_cast<int>(isa)]}) {
+  for (const char* const some : {language, object_flags, loop_flags, isa_flags[static_cast<int>(isa)]}) {
     std::istringstream words(some);
     flags.insert(flags.end(), std::istream_iterator<std::string>(words), {});
   }
@@ -53,8 +53,10 @@ struct LoadedLoops {
 
 class LoopCompiler final : public runtime::KernelTarget {
  public:
-  explicit LoopCompiler(Isa isa) : flags_(flags_for(isa)) {
-    const std::string key = fmt::format("{}\n{}", fmt::join(flags_, " "), embedded::simd_headers);
+  /// `language`: flags. `headers` precede each text. `needs`: as HostSource::needs.
+  LoopCompiler(Isa isa, const char* language, std::string_view headers, std::string_view needs)
+      : headers_(headers), needs_(needs), flags_(flags_for(isa, language)) {
+    const std::string key = fmt::format("{}\n{}", fmt::join(flags_, " "), headers_);
     const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
     tag_ = fmt::format("cpu {} {:016x}{:016x}", isa_names[static_cast<int>(isa)], hash.high64, hash.low64);
   }
@@ -63,24 +65,35 @@ class LoopCompiler final : public runtime::KernelTarget {
   const char* source_suffix() const noexcept override { return ".cpp"; }
   std::string compile(const runtime::KernelSource& source) override {
     return runtime::HostCompiler::instance().compile(
-        {source.name, source.text, fmt::format("{}\n{}", embedded::simd_headers, source.text),
-         "The CPU's loops are compiled by the host's C++ compiler", flags_});
+        {source.name, source.text, fmt::format("{}\n{}", headers_, source.text), needs_, flags_});
   }
   runtime::KernelHandle load(const std::string& binary, const std::string& name) override {
     return runtime::KernelHandle(std::make_shared<LoadedLoops>(binary, name));
   }
 
  private:
+  const std::string_view headers_, needs_;
   const std::vector<std::string> flags_;
   std::string tag_;
 };
 
-constinit runtime::NoDestructor<LoopCompiler> compilers[std::size(isa_names)];
+using Compilers = runtime::NoDestructor<LoopCompiler>[std::size(isa_names)];
+constinit Compilers loop_compilers, function_compilers;
 
 }  // namespace
 
 runtime::KernelTarget& loop_compiler(Isa isa) {
-  return compilers[static_cast<int>(isa)].get([&] { return new LoopCompiler(isa); });
+  return loop_compilers[static_cast<int>(isa)].get([&] {
+    return new LoopCompiler(isa, "-xc++ -std=gnu++20 -fno-rtti", embedded::simd_headers,
+                            "The CPU's loops are compiled by the host's C++ compiler");
+  });
+}
+
+runtime::KernelTarget& function_compiler(Isa isa) {
+  return function_compilers[static_cast<int>(isa)].get([&] {
+    return new LoopCompiler(isa, "-xc -std=gnu99", "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n",
+                            "Device functions are compiled for the CPU by the host's C++ compiler");
+  });
 }
 
 const Loop* loops_of(void* handle) noexcept { return static_cast<const LoadedLoops*>(handle)->loops; }

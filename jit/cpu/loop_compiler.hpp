@@ -10,6 +10,8 @@ namespace sinter::inline v1::jit::cpu {
 /// compiler: results are the same bits whichever one made it, so machines without a compiler run what others made.
 /// Throws Error if the process has no memory for it.
 runtime::KernelTarget& loop_compiler(Isa isa);
+/// The same for the texts of device functions' loops, which are C and use no header of Sinter, so they compile faster.
+runtime::KernelTarget& function_compiler(Isa isa);
 
 /// The loops of a loaded binary, in the order of the text's chains. `handle`: KernelHandle::handle.
 const Loop* loops_of(void* handle) noexcept;

@@ -23,8 +23,21 @@ enum class LoopOp : std::uint8_t {
 };
 inline constexpr int loop_op_count = static_cast<int>(LoopOp::count);
 
-/// A part of an instruction set's table. The first five hold a LoopForms for each LoopOp, by the operands' dtype.
-enum class Group : std::uint8_t { Bool, Int32, Int64, Float32, Float64, Casts, Complex, Memory, Chains, count };
+/// A part of an instruction set's table. The first five hold a LoopForms for each LoopOp, by the operands' dtype. The
+/// loops of device functions are not in the table: the steps hold them.
+enum class Group : std::uint8_t {
+  Bool,
+  Int32,
+  Int64,
+  Float32,
+  Float64,
+  Casts,
+  Complex,
+  Memory,
+  Chains,
+  Functions,
+  count
+};
 inline constexpr int group_count = static_cast<int>(Group::count);
 
 /// Casts: from * dtypes + to, in the order of the dtypes. One form; null where a conversion takes two steps.

@@ -10,6 +10,7 @@
 
 #include <sinter/jit/ops.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../functions/functions.hpp"
 #include "../passes/complex_parts.hpp"
 #include "../passes/compute_dtypes.hpp"
 #include "../plan/faults.hpp"
@@ -177,7 +178,7 @@ class StepsBuilder {
     const auto operands = graph_.operands(n);
     const DType compute = graph_[operands.back()].dtype;
     Step s;
-    choose_loop(s, n, compute, v.size);
+    if (n.op != Op::call) choose_loop(s, n, compute, v.size);
     s.arity = static_cast<std::uint8_t>(n.arity);
     s.check = check_of(graph_, n);
     s.out = id;
@@ -186,9 +187,14 @@ class StepsBuilder {
       s.in[k] = static_cast<ValueId>(operands[static_cast<std::size_t>(k)].node);
       v.level = std::max(v.level, steps_.values[s.in[k]].level);
     }
-    if (v.level == Level::Once) return steps_.once.push_back(s);
-    for (int k = 0; k < n.arity; ++k)
+    for (int k = 0; k < n.arity && v.level != Level::Once; ++k)
       s.form = static_cast<std::uint8_t>(s.form | (steps_.values[s.in[k]].level < v.level) << k);
+    if (n.op == Op::call) {
+      s.group = Group::Functions;
+      s.row = static_cast<std::uint16_t>(steps_.functions.size());
+      steps_.functions.emplace_back(called_function(n), s.form);
+    }
+    if (v.level == Level::Once) return steps_.once.push_back(s);
     if (v.level == Level::EachRow) return steps_.rows.push_back(s);
     steps_.tiles.push_back(s);
     steps_.nanoseconds += nanoseconds(n.op, compute);
@@ -216,15 +222,15 @@ class StepsBuilder {
 
   /// A slot is free again after the last step that reads its value. An operation may overwrite its own operand if that
   /// has the same element size; conversions and loads, whose loops assume that arrays do not alias, and chains, which
-  /// write before they have read everything, may not.
+  /// write before they have read everything, may not. A function's operands may have several sizes.
   void assign_slots() {
     std::vector<std::uint32_t> last(steps_.values.size(), none);
     for (std::uint32_t i = 0; i < steps_.tiles.size(); ++i)
       for (const ValueId v : reads(steps_.tiles[i])) last[v] = i;
     for (std::uint32_t i = 0; i < steps_.tiles.size(); ++i) {
       const Step& s = steps_.tiles[i];
-      const bool separate =
-          s.chain != none || s.group == Group::Casts || s.group == Group::Complex || s.group == Group::Memory;
+      const bool separate = s.chain != none || s.group == Group::Casts || s.group == Group::Complex ||
+                            s.group == Group::Memory || s.group == Group::Functions;
       if (separate) take_slots(s);
       for (const ValueId v : reads(s))
         if (last[v] == i) give_back(steps_.values[v]), last[v] = none;

@@ -7,6 +7,7 @@
 
 #include <sinter/jit/graph.hpp>
 #include "chain.hpp"
+#include "function_loop.hpp"
 #include "loop_table.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -42,7 +43,7 @@ struct Step {
   Check check = Check::None;
   std::uint16_t row = 0;
   ValueId out = 0;
-  ValueId in[3] = {};
+  ValueId in[max_arity] = {};
   std::uint32_t chain = none;
 };
 
@@ -77,6 +78,7 @@ struct Steps {
   std::vector<std::uint64_t> constants;
   std::vector<Step> once, rows, tiles;  // in this order
   std::vector<Chain> chains;
+  std::vector<FunctionLoop> functions;
   std::vector<ValueId> inputs;  // the leaves and indices in use
   std::vector<ValueId> arrays;  // gathered from
   std::vector<Run> runs;
@@ -96,7 +98,8 @@ enum class Grouping : std::uint8_t {
   Compiled,     // loops of operations on any dtypes, which must be compiled before the steps run
 };
 
-/// Time and memory are linear in the graph. `uses` below counts how often each value is read.
+/// Time and memory are linear in the graph. `uses` below counts how often each value is read. Functions are made ready
+/// before the first run.
 Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted);
 
 /// Whether a load of the graph may be a Run, for some nest, and the graph computes little besides.

@@ -112,6 +112,7 @@ void Tier::make_ready() {
   auto made = std::make_unique<Compiled>();
   made->steps = make_steps(source_->graph, uniform_, Grouping::Compiled);
   if (made->steps.text.empty()) return;
+  for (const FunctionLoop& f : made->steps.functions) f.make_ready();
   const auto begin = std::chrono::steady_clock::now();
   runtime::KernelTarget& compiler = loop_compiler(isa());
   LoadedKernel loaded = load_kernel({source_->name, made->steps.text}, compiler);

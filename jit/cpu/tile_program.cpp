@@ -56,8 +56,14 @@ struct TileProgram::Impl {
         shortest(is_gather_of_runs(graph) ? shortest_run : shortest_row) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
-  /// Makes the layout, and finds or makes its steps.
+  /// Makes the layout, and finds or makes its steps, whose functions are ready.
   const Variant& variant_for(const LoopNest& nest, TileLayout& layout) {
+    const Variant& v = variant_with_layout(nest, layout);
+    for (const FunctionLoop& f : v.steps.functions) f.make_ready();
+    return v;
+  }
+
+  const Variant& variant_with_layout(const LoopNest& nest, TileLayout& layout) {
     make_layout(layout, nest, shortest);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)

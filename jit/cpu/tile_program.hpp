@@ -30,7 +30,8 @@ class TileProgram {
   ~TileProgram();
   TileProgram(TileProgram&&) noexcept;
 
-  /// Prepares a run over this nest, and compiles its loops if there is a compiler (tier.hpp).
+  /// Prepares a run over this nest, and compiles its loops if there is a compiler (tier.hpp). This and running throw
+  /// what FunctionLoop::make_ready throws.
   void prepare(const LoopNest& nest) const;
 
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of

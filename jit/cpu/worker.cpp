@@ -262,8 +262,16 @@ void Worker::check_divisor(const Step& s, std::int64_t n) const {
 void Worker::call(const Step& s, std::int64_t n) {
   if (s.check != Check::None) [[unlikely]]
     check(s, n);
+  if (s.group == Group::Functions) [[unlikely]]
+    return call_function(s, n);
   const void* const in[] = {at_[s.in[0]], at_[s.in[1]], at_[s.in[2]]};
   job_->table.groups[static_cast<int>(s.group)][s.row].forms[s.form](at_[s.out], in, n);
+}
+
+void Worker::call_function(const Step& s, std::int64_t n) {
+  const void* in[max_arity];
+  for (int k = 0; k < s.arity; ++k) in[k] = at_[s.in[k]];
+  job_->steps.functions[s.row].loop()(at_[s.out], in, n);
 }
 
 void Worker::call_chain(const Step& s, std::int64_t n) {

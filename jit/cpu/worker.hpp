@@ -113,6 +113,7 @@ class Worker {
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);
+  void call_function(const Step& step, std::int64_t n);
   void check(const Step& step, std::int64_t n) const;
   void check_divisor(const Step& step, std::int64_t n) const;
   void check_positions(const Step& step, std::int64_t n) const;

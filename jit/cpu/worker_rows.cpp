@@ -44,8 +44,9 @@ void Worker::run_rows(std::int64_t first, std::int64_t last) {
 
 /// Whether the run is a single step that reads and writes the arrays themselves.
 bool Worker::is_one_step() const {
-  return job_->layout.rows > 1 && job_->steps.tiles.size() == 1 && job_->steps.tiles[0].check == Check::None &&
-         packed_.empty() && runs_.empty() &&
+  if (job_->layout.rows == 1 || job_->steps.tiles.size() != 1) return false;
+  const Step& only = job_->steps.tiles[0];
+  return only.check == Check::None && only.group != Group::Functions && packed_.empty() && runs_.empty() &&
          std::ranges::all_of(outputs_, [](const Output& o) { return o.kind == Output::Kind::Direct; });
 }
 

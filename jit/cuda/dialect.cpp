@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include "../functions/functions.hpp"
 #include "expression.hpp"
 #include "prelude.hpp"
 
@@ -112,9 +114,14 @@ std::string CudaDialect::kernel(const LoopProgram& program, const std::string& b
       "extern \"C\" __global__ void __launch_bounds__({3}, {4}) {0}({5} sinter::{0}_params p) {{\n"
       "  sinter::run(p);\n}}\n",
       program.name, params, body, program.max_threads_per_block, min_blocks_argument(program), param_qualifiers());
+  std::set<FunctionId> called;
+  for (const Instruction& i : program.code)
+    if (i.code == Opcode::Elementwise && i.op == Op::call) called.insert(FunctionId{i.attribute});
   const bool uses_row_cache =
       std::ranges::any_of(program.code, [](const Instruction& i) { return i.code == Opcode::RowCache; });
-  return prelude(own) + (uses_row_cache ? "extern __shared__ __align__(16) unsigned char row_cache[];\n\n" : "") + own;
+  const std::string functions = without_header_names(definitions(called, "static __device__ inline"));
+  return prelude(own) + functions +
+         (uses_row_cache ? "extern __shared__ __align__(16) unsigned char row_cache[];\n\n" : "") + own;
 }
 
 std::string CudaDialect::prelude(std::string_view text) const {

@@ -1,9 +1,12 @@
 #include "expressions.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
+
+#include "../functions/functions.hpp"
 
 namespace sinter::inline v1::jit::dialects {
 
@@ -64,8 +67,20 @@ std::string Expressions::operation(const Instruction& i) const {
   std::vector<std::string> operands;
   for (const Value v : i.operands) operands.push_back(names_.element(v));
   const DType compute = program_[i.operands.back()].type.dtype;
+  if (i.op == Op::call) return device_function(i, std::move(operands));
   if (i.op == Op::cast) return dialect_.conversion(compute, i.type.dtype, operands[0]);
   return dialect_.operation(i.op, compute, std::move(operands));
+}
+
+std::string Expressions::device_function(const Instruction& i, std::vector<std::string> operands) const {
+  const DeviceFunction& f = function_of(FunctionId{i.attribute});
+  std::string guard;
+  if (operands.size() > f.source.parameters.size()) {
+    guard = std::move(operands.back());
+    operands.pop_back();
+  }
+  const std::string called = fmt::format("{}({})", f.symbol, fmt::join(operands, ", "));
+  return guard.empty() ? called : fmt::format("{} ? {} : {}", guard, called, dialect_.literal(i.type.dtype, 0));
 }
 
 std::string Expressions::quotient(const Instruction& i) const {

@@ -1,6 +1,7 @@
 // Instructions that compute a value, as expressions.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "dialect.hpp"
 #include "names.hpp"
@@ -29,6 +30,7 @@ class Expressions {
 
  private:
   std::string operation(const loops::Instruction& i) const;
+  std::string device_function(const loops::Instruction& i, std::vector<std::string> operands) const;
   std::string quotient(const loops::Instruction& i) const;
   std::string convert(const loops::Instruction& i) const;
   std::string call(const loops::Instruction& i) const;

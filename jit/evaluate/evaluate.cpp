@@ -39,12 +39,12 @@ bool on_one_device(Leaves leaves) {
 
 /// The key of a compiled graph in its call-site cache: everything beyond the type that it depends on: how it
 /// runs; the outputs' dtypes; for each leaf, the first leaf that is the same array and whether it lacks memory; the
-/// leaves' dtypes if the type leaves them open; the axes of its reductions.
+/// leaves' dtypes if the type leaves them open; the axes of its reductions, and the functions that it calls.
 class CallSiteKey {
  public:
   CallSiteKey(const Bound& tree, const TensorRef* outputs, bool eager, bool converts) : program_(*tree.program) {
     const Leaves leaves(tree.leaves, program_.leaves);
-    words_.resize(1 + program_.outputs + leaves.size() * (program_.any_typed ? 2 : 1) + program_.along.size(),
+    words_.resize(1 + program_.outputs + leaves.size() * (program_.any_typed ? 2 : 1) + 4 * program_.attributes.size(),
                   boost::container::default_init);
     std::uint16_t* word = words_.data();
     *word++ = static_cast<std::uint16_t>(eager | converts << 1);
@@ -59,8 +59,10 @@ class CallSiteKey {
     }
     if (program_.any_typed)
       for (const TensorImpl* t : leaves) *word++ = static_cast<std::uint16_t>(t->dtype);
-    for (const std::uint16_t number : program_.along)  // a ReduceAxes's bits lie in the second and third byte
-      *word++ = static_cast<std::uint16_t>(tree.scalars[number].bits >> 8);
+    for (const std::uint16_t number : program_.attributes) {
+      std::memcpy(word, &tree.scalars[number].bits, sizeof(std::uint64_t));
+      word += 4;
+    }
   }
 
   operator CompiledGraphKey() const noexcept { return {words_.data(), words_.size()}; }

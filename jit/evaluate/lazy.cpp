@@ -7,6 +7,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <sinter/jit/device_function.hpp>
 #include <sinter/jit/prepare.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
@@ -73,7 +74,7 @@ std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::
     LazyContent c;
     c.op = n.op;
     c.dtype = n.dtype;
-    c.bits = n.op == Op::constant || n.op == Op::cast || n.op == Op::complex || changes_shape(n.op) ? n.attribute : 0;
+    c.bits = n.op == Op::complex ? n.attribute : lasting_attribute(n);
     SizeBound bound;
     for (std::size_t i = 0; Operand o : graph.operands(n)) {
       c.operands[i] = made[static_cast<std::size_t>(o.node)];
@@ -341,6 +342,25 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along) {
     return fold_scalars(op, contents);
   operand_with_device(name(op), operands);
   LazyRef result = import_with_operands(graph, name(op), operands, contents);
+  bound_size(result, operands);
+  return result;
+}
+
+LazyRef lazy_call(FunctionId function, std::span<const LazyRef> operands) {
+  const std::string& name = source_of(function).name;
+  boost::container::small_vector<ContentRef, max_arity> contents;
+  for (const LazyRef& o : operands) {
+    if (!o) throw Error(fmt::format("{}: an operand is a lazy expression that was moved from", name));
+    contents.push_back(LazyAccess::snapshot(o));
+  }
+  if (contents.size() > max_arity) throw Error(fmt::format("{} takes fewer operands than {}", name, contents.size()));
+  const std::span<const ContentRef> taken(contents.data(), contents.size());
+  Graph graph;
+  graph.output(graph.call(function, as_nodes(graph, taken)));
+  if (std::ranges::all_of(taken, [](const ContentRef& c) { return c->op == Op::scalar; }))
+    throw Error(
+        fmt::format("{}: its operands are numbers, but a function takes at least one tensor or expression", name));
+  LazyRef result = import_with_operands(graph, name, operands, taken);
   bound_size(result, operands);
   return result;
 }

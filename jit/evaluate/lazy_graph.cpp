@@ -108,7 +108,7 @@ class Flattener {
     for (; arity < operands.size() && c.operands[arity]; ++arity)
       operands[arity] = *known_.find(c.operands[arity].get());
     return out_.graph.node(c.op, c.dtype, std::span(operands).first(arity),
-                           c.op == Op::cast || changes_shape(c.op) ? c.bits : 0);
+                           c.op == Op::cast || has_parameter(c.op) ? c.bits : 0);
   }
 
   Operand add_leaf(const LazyContent& c) {

@@ -12,6 +12,7 @@
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include "../functions/c_names.hpp"
 #include "../inspect/dot.hpp"
 
 namespace sinter::inline v1::jit::exporting {

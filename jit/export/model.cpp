@@ -9,6 +9,7 @@
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../functions/c_names.hpp"
 #include "../graph/arguments.hpp"
 #include "../infer/shapes.hpp"
 #include "../passes/common_subexpressions.hpp"

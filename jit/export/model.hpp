@@ -114,7 +114,4 @@ void add_variants(const Model& model, const Step& step, LayoutVersion& version);
 /// Whether an input of the plan may be read where this output is written.
 bool writes_in_place(const Plan& plan, std::uint32_t output);
 
-/// A name that C and C++ accept. Throws Error, which says that it is `what`.
-void check_name(const std::string& name, const std::string& what);
-
 }  // namespace sinter::inline v1::jit::exporting

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "../functions/functions.hpp"
 #include "c_expression.hpp"
 #include "c_functions.hpp"
 #include "c_kernel.hpp"
@@ -63,6 +65,16 @@ std::string kernel_text(const Library& library, const Model& m) {
   }
   out += c_check(m) + c_public_functions(m, library.kernel_prefix(m));
   return library.options.dlpack ? out + c_dlpack_functions(m, library.kernel_prefix(m)) : out;
+}
+
+/// The device functions that kernels call.
+std::string device_functions(const Library& library) {
+  std::set<FunctionId> called;
+  for (const Model& m : library.kernels)
+    for (const Step& s : m.steps)
+      for (const Node& n : s.kernel->graph.nodes())
+        if (n.op == Op::call) called.insert(FunctionId{n.attribute});
+  return definitions(called, "static inline");
 }
 
 std::string includes(const Library& library) {
@@ -135,7 +147,7 @@ std::string source_text(const Library& library) {
         "/* ---- Functions of elements "
         "------------------------------------------------------------------------------------ */\n\n" +
         helpers;
-  out += own +
+  out += device_functions(library) + own +
          "/* ---- The library "
          "---------------------------------------------------------------------------------------------- */\n\n";
   if (library.launches()) out += c_load_functions(library);

@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <sinter/jit/device_function.hpp>
 #include <sinter/runtime/error.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "arguments.hpp"
@@ -56,6 +57,18 @@ constexpr std::string_view not_uint64 =
     "cast<std::int64_t>(x) or cast<float>(x)";
 constexpr std::string_view not_both_signs =
     "no signed integers beside uint64: no dtype holds the values of both; convert one with cast<T>(x)";
+
+/// Whether an operand converts to a parameter of a function when it is passed: both promote to the parameter's dtype.
+bool may_pass(const OperandType& operand, DType to) noexcept {
+  return operand.weak ? category(operand.dtype) <= category(to) : promote(operand.dtype, to) == to;
+}
+
+[[noreturn]] void throw_argument(const FunctionSource& f, std::size_t i, const OperandType& operand) {
+  throw DTypeError(fmt::format(
+      "{}: operand {} is {}, but parameter {} is {}, and these do not promote to the parameter's dtype: convert the "
+      "operand with cast<T>(x)",
+      f.name, i + 1, describe(operand), f.parameters[i].name, name(f.parameters[i].dtype)));
+}
 
 [[noreturn]] void throw_dtype(Op op, std::span<const OperandType> operands) {
   std::string list;
@@ -210,6 +223,22 @@ Operand Graph::apply(Op op, std::span<const Operand> operands, ReduceAxes along)
   }
   const std::uint64_t attribute = is_reduction(op) ? along.bits() : all_weak ? weak_result : 0;
   return node(op, t.result, std::span(converted).first(operands.size()), attribute);
+}
+
+Operand Graph::call(FunctionId function, std::span<const Operand> operands) {
+  const FunctionSource& source = source_of(function);
+  if (operands.size() != source.parameters.size())
+    throw Error(fmt::format("{} takes {} operands, not {}", source.name, source.parameters.size(), operands.size()));
+  std::array<Operand, max_arity> converted;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Node& n = (*this)[operands[i]];
+    const DType to = source.parameters[i].dtype;
+    if (!may_pass(operand_type(n), to)) throw_argument(source, i, operand_type(n));
+    if (n.op == Op::constant && n.dtype == DType::Int64) check_fits(static_cast<std::int64_t>(n.attribute), to);
+    converted[i] = cast(operands[i], to);
+  }
+  return node(Op::call, source.result, std::span(converted).first(operands.size()),
+              static_cast<std::uint64_t>(function));
 }
 
 Shape reduced_shape(const Shape& operand, ReduceAxes along) {

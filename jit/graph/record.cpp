@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include <sinter/jit/device_function.hpp>
 #include <sinter/jit/graph.hpp>
 #include <sinter/runtime/error.hpp>
 
@@ -80,6 +81,7 @@ class Recorder {
         const DType to = dtype();
         return stack_.push_back(graph_.explicit_cast(value(pop()), to));
       }
+      case static_cast<std::uint8_t>(Op::call): return call();
       case static_cast<std::uint8_t>(Code::bind): return names_.push_back(pop());
       case static_cast<std::uint8_t>(Code::reference): {
         const std::uint8_t name = byte();
@@ -164,21 +166,35 @@ class Recorder {
     stack_.push_back(graph_.constant(dtype, convert_bits(bits, dtype, dtype)));
   }
 
-  ReduceAxes next_along() {
+  std::uint64_t next_attribute() {
     const std::uint16_t number = next_scalar();
-    check(number < scalars_.size(), "reduces along axes that were not given");
-    return ReduceAxes::of(scalars_[number].bits);
+    check(number < scalars_.size(), "has an attribute that was not given");
+    return scalars_[number].bits;
   }
 
   void apply(Op op) {
-    const std::size_t arity = info(op).arity;
-    check(stack_.size() >= arity, "takes a value that is not there");
-    const std::span<const Operand> operands(stack_.data() + (stack_.size() - arity), arity);
-    for (const Operand o : operands) value(o);
+    const std::span<const Operand> operands = top(info(op).arity);
     const std::optional<Operand> other = op == Op::add ? without_absent(operands) : std::nullopt;
-    const Operand result = other ? *other : graph_.apply(op, operands, is_reduction(op) ? next_along() : ReduceAxes());
-    stack_.resize(stack_.size() - arity);
-    stack_.push_back(result);
+    const ReduceAxes along = is_reduction(op) ? ReduceAxes::of(next_attribute()) : ReduceAxes();
+    replace_top(operands.size(), other ? *other : graph_.apply(op, operands, along));
+  }
+
+  void call() {
+    const FunctionId function{next_attribute()};
+    const std::span<const Operand> operands = top(source_of(function).parameters.size());
+    replace_top(operands.size(), graph_.call(function, operands));
+  }
+
+  /// The last values on the stack.
+  std::span<const Operand> top(std::size_t count) const {
+    check(stack_.size() >= count, "takes a value that is not there");
+    const std::span<const Operand> operands(stack_.data() + (stack_.size() - count), count);
+    for (const Operand o : operands) value(o);
+    return operands;
+  }
+  void replace_top(std::size_t count, Operand by) {
+    stack_.resize(stack_.size() - count);
+    stack_.push_back(by);
   }
 
   const Program& program_;

@@ -10,6 +10,7 @@
 
 #include <runtime/different_devices.hpp>
 #include <sinter/runtime/error.hpp>
+#include "../functions/functions.hpp"
 #include "product_shape.hpp"
 #include "shapes.hpp"
 
@@ -76,7 +77,7 @@ class Inference {
       call += fmt::format("{}{}", call.empty() ? "" : ", ", letter);
       lines += fmt::format("\n    {}: {}", letter++, describe_value(o));
     }
-    return fmt::format("in {}({}), where{}", name(n.op), call, lines);
+    return fmt::format("in {}({}), where{}", operation_name(n), call, lines);
   }
 
   const Inferred& operator[](Operand o) const { return known_[static_cast<std::size_t>(o.node)]; }

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include <sinter/runtime/error.hpp>
+#include "../functions/functions.hpp"
 #include "../ops/traits.hpp"
 #include "product_shape.hpp"
 
@@ -75,8 +76,8 @@ void extend_shapes(std::vector<Shape>& shapes, const Graph& graph, std::span<con
     }
     for (const Operand o : graph.operands(n))
       if (!broadcast(shape, shapes[static_cast<std::size_t>(o.node)]))
-        throw ShapeError(fmt::format("the operands of {} do not broadcast: {} and {}", name(n.op), to_string(shape),
-                                     to_string(shapes[static_cast<std::size_t>(o.node)])));
+        throw ShapeError(fmt::format("the operands of {} do not broadcast: {} and {}", operation_name(n),
+                                     to_string(shape), to_string(shapes[static_cast<std::size_t>(o.node)])));
     if (is_reduction(n.op)) check_axes(n, shape);
     shapes.push_back(info(n.op).reduction == Reduction::Reduces ? reduced_shape(shape, ReduceAxes::of(n.attribute))
                                                                 : shape);

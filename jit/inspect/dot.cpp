@@ -5,6 +5,7 @@
 #include <sinter/jit/inspect.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "../evaluate/evaluator.hpp"
+#include "../functions/functions.hpp"
 #include "../plan/plan.hpp"
 #include "dot.hpp"
 
@@ -23,7 +24,7 @@ std::string label(const Node& n, std::span<runtime::TensorImpl* const> leaves) {
     }
     case Op::scalar: return fmt::format("scalar {}\n{}", scalar_use(n).number, name(n.dtype));
     case Op::constant: return fmt::format("{}\n{}", constant_text(n), name(n.dtype));
-    default: return fmt::format("{}\n{}", name(n.op), name(n.dtype));
+    default: return fmt::format("{}\n{}", operation_name(n), name(n.dtype));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <sinter/runtime/backend.hpp>
 #include <sinter/runtime/mesh.hpp>
 #include "../evaluate/evaluator.hpp"
+#include "../functions/functions.hpp"
 #include "../infer/shapes.hpp"
 #include "../passes/lower.hpp"
 #include "../plan/product.hpp"
@@ -187,7 +188,7 @@ class Builder {
   static std::vector<GraphNode> steps(const jit::Kernel& k) {
     std::vector<GraphNode> all;
     for (const Node& n : k.graph.nodes()) {
-      GraphNode s{.name = std::string(name(n.op)), .is_computed = is_computed(n)};
+      GraphNode s{.name = std::string(operation_name(n)), .is_computed = is_computed(n)};
       if (n.op == Op::cast) s.name = fmt::format("cast to {}", name(n.dtype));
       if (n.op == Op::constant) s.name = constant_text(n);
       if (n.op == Op::scalar) s.name = "number";

@@ -28,8 +28,8 @@ Value Builder::integer(Kind kind, std::int64_t n) {
   return emit_or_reuse({Opcode::Constant, index_type(kind), {}, static_cast<std::uint64_t>(n), {}, {}});
 }
 
-Value Builder::op(Op op, DType dtype, std::span<const Value> operands) {
-  Instruction i{Opcode::Elementwise, element_type(dtype), op, 0, {operands.begin(), operands.end()}, {}};
+Value Builder::op(Op op, DType dtype, std::span<const Value> operands, std::uint64_t attribute) {
+  Instruction i{Opcode::Elementwise, element_type(dtype), op, attribute, {operands.begin(), operands.end()}, {}};
   for (const Value v : operands) i.type.width = std::max(i.type.width, width(v));
   return emit_or_reuse(std::move(i));
 }

@@ -25,7 +25,7 @@ class Builder {
   Value builtin(Opcode code) { return emit_or_reuse({code, index_type(Kind::UInt32), {}, 0, {}, {}}); }
 
   /// An operation of the tables. `dtype` is that of the result; a reduction combines two partial results.
-  Value op(Op op, DType dtype, std::span<const Value> operands);
+  Value op(Op op, DType dtype, std::span<const Value> operands, std::uint64_t attribute = 0);
   Value op(Op op, DType dtype, std::initializer_list<Value> operands) {
     return this->op(op, dtype, std::span(operands.begin(), operands.size()));
   }

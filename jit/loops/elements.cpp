@@ -42,7 +42,9 @@ Value Elements::node(const Node& n, const Values& values, Value guard) const {
   record_faults(n, values, guard);
   boost::container::small_vector<Value, 4> operands;
   for (const Operand o : graph_.operands(n)) operands.push_back(value_of(values, o));
-  return b_.op(n.op, n.dtype, std::span<const Value>(operands.data(), operands.size()));
+  const bool is_call = n.op == Op::call;
+  if (is_call && guard != none) operands.push_back(guard);
+  return b_.op(n.op, n.dtype, std::span<const Value>(operands.data(), operands.size()), is_call ? n.attribute : 0);
 }
 
 Value Elements::gather(const Node& n, const Values& values, Value guard) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include <sinter/jit/device_function.hpp>
 #include "../ops/traits.hpp"
 #include "../plan/faults.hpp"
 #include "prelude_calls.hpp"
@@ -145,6 +146,7 @@ class InstructionCheck {
 
   /// All operands except a condition have the same dtype.
   std::string_view elements() const {
+    if (i_.op == Op::call) return device_function();
     const bool combines = is_reduction(i_.op) && i_.op != Op::count;
     if (i_.op == Op::load || i_.op == Op::count || info(i_.op).rule == DTypeRule::Product) return "not an operation";
     if (i_.operands.empty() || i_.operands.size() != (combines ? 2 : info(i_.op).arity))
@@ -160,6 +162,18 @@ class InstructionCheck {
       if (is_condition ? !is_bool(at(k)) : at(k).dtype != type(i_.operands.back()).dtype) return "dtypes differ";
     }
     return t_.dtype == result_dtype(combines) ? "" : "not the operation's dtype";
+  }
+
+  std::string_view device_function() const {
+    const FunctionSource& f = source_of(FunctionId{i_.attribute});
+    const std::size_t count = f.parameters.size();
+    if (i_.operands.size() != count && i_.operands.size() != count + 1) return "the number of operands is wrong";
+    for (std::size_t k = 0; k < i_.operands.size(); ++k) {
+      const DType dtype = k < count ? f.parameters[k].dtype : DType::Bool;
+      if (!is_element(at(k)) || at(k).dtype != dtype) return "not the parameter's dtype";
+      if (!fits(at(k), t_.width)) return "vector widths differ";
+    }
+    return is_element(t_) && t_.dtype == f.result ? "" : "not the function's dtype";
   }
 
   DType result_dtype(bool combines) const {

@@ -53,7 +53,8 @@ enum class Opcode : std::uint8_t {
   GridDim,
   BlockDim,
   // Element by element:
-  Elementwise,  // an Op of the tables
+  Elementwise,  // an Op of the tables. Or a call, attribute: its FunctionId, and behind the operands a guard, if it has
+                // one: where that is false, the function does not run, and the result is 0
   Select,       // condition, if true, if false
   Less,
   Equal,

@@ -1,6 +1,7 @@
 // Programs as text, for readers and golden files.
 #include <fmt/format.h>
 
+#include "../functions/functions.hpp"
 #include "loops.hpp"
 
 namespace sinter::inline v1::jit::loops {
@@ -26,7 +27,9 @@ std::string detail(const Instruction& i) {
   switch (i.code) {
     case Opcode::Param: return " " + i.name;
     case Opcode::Call: return " " + i.name;
-    case Opcode::Elementwise: return fmt::format(" {}", sinter::name(i.op));
+    case Opcode::Elementwise:
+      return i.op == Op::call ? fmt::format(" call {}", function_of(FunctionId{i.attribute}).symbol)
+                              : fmt::format(" {}", sinter::name(i.op));
     case Opcode::Load:
     case Opcode::Store: return " " + named(i.attribute, access_names);
     case Opcode::Constant:

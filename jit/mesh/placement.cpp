@@ -7,6 +7,7 @@
 #include <string>
 
 #include <sinter/runtime/error.hpp>
+#include "../functions/functions.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
@@ -194,7 +195,7 @@ class Placer {
         "{} of operands with mismatched shards, where{}\n  Each rank computes with its own shards, so operands "
         "must be sharded along the same dim of the result or replicated. To replicate an operand, call "
         "replicate(x, mesh)",
-        name(n.op), lines));
+        operation_name(n), lines));
   }
 
   const Graph& graph_;

@@ -34,6 +34,7 @@ inline constexpr std::array op_traits_table = [] {
   for (OpTraits& f : table) f.cost = 1;
   table[number(Op::cast)].cost = 3;
   table[number(Op::load)].cost = 12;
+  table[number(Op::call)] = {.cost = 200, .traits = SlowToCompile};  // whatever it does, once rather than twice
 #define SINTER_OP(name, arity, rule, cost, traits, body, derivative, doc) table[number(Op::name)] = {cost, traits};
 #include "ops.def"
 #define SINTER_REDUCTION(name, arity, rule, identity, combine, derivative, doc) \

@@ -198,14 +198,15 @@ Operand Builder::make(Op op, DType dtype, Operands operands, std::uint64_t attri
   const Node& last = graph_[operands.back()];
   const bool divides = has(op, FaultsOnZeroDivisor) && category(last.dtype) != Category::Float && last.attribute == 0;
   const bool faults = divides || has(op, BoundsChecked);
-  if (!faults && !is_complex(dtype) && !is_reduction(op) && op != Op::broadcast_like &&
+  const bool is_foldable = op != Op::call && !is_reduction(op) && op != Op::broadcast_like;
+  if (!faults && !is_complex(dtype) && is_foldable &&
       std::ranges::all_of(operands, [&](Operand o) { return graph_[o].op == Op::constant; })) {
     std::array<Value, max_arity> values;
     std::ranges::transform(operands, values.begin(),
                            [&](Operand o) { return Value{graph_[o].dtype, graph_[o].attribute}; });
     return intern(Op::constant, dtype, {}, fold(op, dtype, std::span(values).first(operands.size())));
   }
-  return intern(op, dtype, operands, changes_shape(op) ? attribute : 0);
+  return intern(op, dtype, operands, has_parameter(op) ? attribute : 0);
 }
 
 Graph simplify(const Graph& graph, bool keeps_shapes) {

@@ -107,7 +107,7 @@ class GroupKernel {
     std::vector<Operand> operands;
     for (const Operand o : groups_.values_of(id)) operands.push_back(built(space, o.node));
     if (n.op == Op::broadcast_like) return operands[0];
-    return kernel_.graph.node(n.op, n.dtype, operands, n.arity == 0 || n.op == Op::cast ? n.attribute : 0);
+    return kernel_.graph.node(n.op, n.dtype, operands, lasting_attribute(n));
   }
 
   Operand input(NodeId id, AxisMapping axis_mapping) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../functions/functions.hpp"
 #include "../passes/complex_parts.hpp"
 #include "../passes/lower.hpp"
 #include "class_key.hpp"
@@ -59,7 +60,7 @@ Hash text_hash(const Graph& graph) {
     if (n.op == Op::scalar)
       numbered.scalar(n.dtype, category(n.dtype), scalars++);
     else
-      numbered.node(n.op, n.dtype, graph.operands(n), n.arity == 0 || is_reduction(n.op) ? n.attribute : 0);
+      numbered.node(n.op, n.dtype, graph.operands(n), has_parameter(n.op) ? n.attribute : 0);
   }
   for (Operand o : graph.outputs()) numbered.output(o);
   return hash(numbered);
@@ -69,11 +70,13 @@ Hash text_hash(const Graph& graph) {
 
 std::string kernel_name(const Graph& graph) {
   constexpr int named = 5;
+  constexpr std::size_t longest_name = 24;  // of a function in C
   std::string operations;
   int count = 0, casts = 0;
   for (const Node& n : graph.nodes()) {
     casts += n.op == Op::cast;
-    if (n.op >= Op::load && !is_of_parts(n.op) && count++ < named) operations += fmt::format("_{}", name(n.op));
+    if (n.op >= Op::load && !is_of_parts(n.op) && count++ < named)
+      operations += fmt::format("_{}", operation_name(n).substr(0, longest_name));
   }
   if (count > named) operations += fmt::format("_and_{}", count - named);
   if (count == 0) operations = casts > 0 ? "_cast" : "_copy";
@@ -259,7 +262,7 @@ class Scheduler {
     } else if (s.free) {
       Operand operand;
       if (n.arity > 0) operand = import(kernel, graph_.operands(n)[0].node);
-      s.built = kernel.graph.node(n.op, n.dtype, {&operand, n.arity}, n.op > Op::cast ? 0 : n.attribute);
+      s.built = kernel.graph.node(n.op, n.dtype, {&operand, n.arity}, lasting_attribute(n));
     } else {
       const auto t = static_cast<std::uint32_t>(s.temporary);
       plan_.last_use[t] = static_cast<std::uint32_t>(kernel_index());
@@ -283,7 +286,7 @@ class Scheduler {
       operands.clear();
       for (Operand o : graph_.operands(n)) operands.push_back(import(kernel, o.node));
       NodeState& s = state(item.node);
-      s.built = kernel.graph.node(n.op, n.dtype, operands, n.op == Op::cast ? n.attribute : 0);
+      s.built = kernel.graph.node(n.op, n.dtype, operands, lasting_attribute(n));
       s.built_in = kernel_index();
     }
     for (std::size_t i = begin; i < end; ++i) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include <jit/functions/c_names.hpp>
 #include "../file_limit.hpp"
 #include "exported.hpp"
 
@@ -342,11 +343,11 @@ TEST(ExportFilesTest, NoNameIsAMacroOfTheCLibrary) {
     // Function-like macros do not expand without parentheses; names with these underscores are not ours.
     if (name.find('(') != std::string::npos || name.starts_with('_') || name.find("__") != std::string::npos) continue;
     ++macros;
-    EXPECT_THROW(jit::exporting::check_name(name, "input"), Error) << name;
+    EXPECT_THROW(jit::check_name(name, "input"), Error) << name;
   }
   EXPECT_GT(macros, 300);
   for (const char* const name : {"x", "Input", "E", "eps", "PRIOR", "imag", "i"})
-    EXPECT_NO_THROW(jit::exporting::check_name(name, "input")) << name;
+    EXPECT_NO_THROW(jit::check_name(name, "input")) << name;
 }
 
 TEST(ExportFilesTest, AppearTogetherOrNotAtAll) {

@@ -7,6 +7,7 @@
 
 #include <jit/plan/class_key.hpp>
 #include <jit/plan/plan.hpp>
+#include <sinter/jit/device_function.hpp>
 #include "programs.hpp"
 #include "row_kernels.hpp"
 
@@ -16,7 +17,8 @@ namespace sinter::testing {
 struct Kernelled {
   jit::Plan plan;
   jit::KernelTraits traits;
-  explicit Kernelled(const Written& p) : plan(jit::schedule(jit::simplify(p.record()))), traits(kernel()) {}
+  explicit Kernelled(const Written& p) : Kernelled(p.record()) {}
+  explicit Kernelled(const Graph& g) : plan(jit::schedule(jit::simplify(g))), traits(kernel()) {}
   const jit::Kernel& kernel() const { return plan.kernels[0]; }
 };
 
@@ -87,11 +89,26 @@ inline Written golden_constants() {
   return p.constant(DType::Float64, to_bits(-std::numeric_limits<double>::infinity())).op(Op::fmin);
 }
 
+/// A function in C.
+inline Graph golden_function() {
+  const jit::FunctionId larger =
+      jit::define_function({"golden",
+                            DType::Float32,
+                            {{"x", DType::Float32}, {"y", DType::Float32}},
+                            "const int64_t n = 2;\n  return x > y && x < INFINITY ? x * y : x - n * y;",
+                            {}});
+  Graph g;
+  const std::array operands{g.leaf(DType::Float32, 0), g.leaf(DType::Float32, 1)};
+  const Operand called = g.call(larger, operands);
+  g.output(g.apply(Op::square, {&called, 1}));
+  return g;
+}
+
 /// Kernels that do not reduce.
 inline std::vector<GoldenKernel> golden_kernels() {
   using enum jit::AccessPattern;
   std::vector<GoldenKernel> out;
-  const auto add = [&](const char* name, const Written& program, std::optional<jit::KernelClass> c) {
+  const auto add = [&](const char* name, const auto& program, std::optional<jit::KernelClass> c) {
     const Kernelled k(program);
     out.push_back({name, k.kernel(), c ? *c : jit::generic_class(k.traits)});
   };
@@ -100,6 +117,7 @@ inline std::vector<GoldenKernel> golden_kernels() {
   add("where_generic", golden_where(), {});
   add("load_rows", golden_load(),
       {{2, 4, false, true, {Contiguous, InnerBroadcast, InnerContiguous, Uniform, Contiguous}}});
+  add("function", golden_function(), {{1, 4, false, false, {Contiguous, Contiguous, Contiguous}}});
   add("constants", golden_constants(), {{1, 4, false, false, {Contiguous, Contiguous}}});
   return out;
 }

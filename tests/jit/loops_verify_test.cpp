@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include <jit/loops/builder.hpp>
+#include <sinter/jit/device_function.hpp>
 
 namespace sinter::testing {
 namespace {
@@ -36,6 +39,10 @@ struct Program {
   void within(Value condition, auto body) { b.emit_if(condition, body); }
 };
 
+std::uint64_t doubled() {
+  return static_cast<std::uint64_t>(jit::define_function({"doubled", f32, {{"x", f32}}, "return 2 * x;", {}}));
+}
+
 struct Mistake {
   const char* name;
   const char* message;
@@ -57,6 +64,12 @@ const Mistake mistakes[]{
        p.b.emit_unrolled(4, "k", [&](Value k) { counter = k; });
        p.b.add(counter, p.count);
      }},
+    {"FunctionWithAnotherNumberOfOperands", "number of operands",
+     [](Program& p) { p.b.op(Op::call, f32, std::array{p.load(), p.one}, doubled()); }},
+    {"FunctionOfAnotherDtype", "not the parameter's dtype",
+     [](Program& p) { p.b.op(Op::call, f32, std::array{p.whole}, doubled()); }},
+    {"FunctionWithAnotherResult", "not the function's dtype",
+     [](Program& p) { p.b.op(Op::call, DType::Int32, std::array{p.one}, doubled()); }},
     {"OperandThatFollows", "not visible here", [](Program& p) { p.add({Opcode::Low, value, {}, 0, {1000}, {}}); }},
     {"OperandWithoutResult", "not visible here",
      [](Program& p) {

@@ -59,6 +59,19 @@ TEST(CommandsTest, LimitsOfFileSizesAreErrors) {
   EXPECT_TRUE(std::filesystem::is_empty(shell.file("out")));
 }
 
+TEST(CommandsTest, ExpressionsCallTheFunctionsOfTheCommandLine) {
+  const ShellWithFiles shell;
+  const std::string twice = "--function 'float twice(float x) { return 2 * x; }'";
+  EXPECT_EQ(shell.prints("run 'twice(z) - z' --arg z=z.npy " + twice), shell.prints("run z --arg z=z.npy"));
+  EXPECT_THAT(shell.prints("explain 'twice(z)' --arg z=z.npy --cuda " + twice), HasSubstr("return 2 * x;"));
+  EXPECT_THAT(shell.prints("bench 'twice(z)' --arg z=z.npy --repeat 3 " + twice), HasSubstr("fused"));
+  shell.prints("export 'twice(z)' --arg 'z: f32[n]' --arch none --name twofold " + twice);
+  expect_error(shell.sinter("run 'twice(z)' --arg z=z.npy"), "there is no function 'twice'");
+  expect_error(shell.sinter("run 'f(z)' --arg z=z.npy --function 'float f(x) { return x; }'"), "^");
+  expect_error(shell.sinter("run 'norm(z)' --arg z=z.npy --function 'float norm(float x) { return x; }'"),
+               "texts have a function of this name");
+}
+
 TEST(CommandsTest, ErrorsOfAnExpressionPointAtIt) {
   const ShellWithFiles shell;
   expect_error(shell.sinter("run 'exq(z) + 1' --arg z=z.npy"),

@@ -21,6 +21,7 @@
 #include <sinter/dsl/evaluate.hpp>
 
 #include <sinter/dsl/constants.hpp>
+#include <sinter/dsl/device_function.hpp>
 #include <sinter/dsl/dlpack.hpp>
 #include <sinter/dsl/einsum.hpp>
 #include <sinter/dsl/export.hpp>

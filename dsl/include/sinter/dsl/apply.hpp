@@ -220,22 +220,22 @@ constexpr auto apply(A&&... operands) {
     return join_operands<op>(lift(std::forward<A>(operands))...);
 }
 
-/// The reduce axes, as the last operand of a reduction.
-struct AxesOperand {
-  using tree = AxesLeaf;
+/// What a node has beside its operands, as the last of these: a reduction's axes, a call's function.
+struct AttributeOperand {
+  using tree = AttributeLeaf;
   static constexpr int leaf_count = 0, scalar_count = 1;
   Values<0, 1> value;
 
-  explicit AxesOperand(jit::ReduceAxes along) { value.scalars[0] = static_cast<std::int64_t>(along.bits()); }
+  explicit AttributeOperand(std::uint64_t bits) { value.scalars[0] = static_cast<std::int64_t>(bits); }
 };
 
 template <Op op, class... E>
 auto join_reduction(jit::ReduceAxes along, E&&... operands) {
   using Result = Expression<typename ResultType<op, typename E::value_type...>::type,
                             typename CommonDeviceOf<typename E::device_type...>::type,
-                            Apply<op, typename E::tree..., AxesLeaf>, (E::leaf_count + ...),
+                            Apply<op, typename E::tree..., AttributeLeaf>, (E::leaf_count + ...),
                             (E::scalar_count + ... + 1), (E::byte_count + ... + operation_bytes<sizeof...(E)>)>;
-  AxesOperand axes(along);
+  AttributeOperand axes(along.bits());
   return Result(FromOperands{}, operands..., axes);
 }
 /// Applies a reduction along axes that have been checked.

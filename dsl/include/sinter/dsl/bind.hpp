@@ -50,17 +50,18 @@ constexpr bool has_any_typed_leaf(std::span<const std::uint8_t> code) noexcept {
   return found;
 }
 
-/// Indices of the scalars that hold reduce axes.
+/// Indices of the scalars that hold attributes.
 template <int Scalars>
-struct AlongNumbers {
+struct AttributeNumbers {
   std::array<std::uint16_t, Scalars + 1> numbers{};
   std::size_t count = 0;
 
-  constexpr explicit AlongNumbers(std::span<const std::uint8_t> code) {
+  constexpr explicit AttributeNumbers(std::span<const std::uint8_t> code) {
     std::uint16_t scalar = 0;
     for_each_code(code, [&](Op op, auto) {
-      if (takes_axes(op)) numbers[count++] = scalar;
-      scalar += op == Op::scalar || takes_axes(op);
+      const bool has_attribute = takes_axes(op) || op == Op::call;
+      if (has_attribute) numbers[count++] = scalar;
+      scalar += op == Op::scalar || has_attribute;
     });
   }
   constexpr std::span<const std::uint16_t> used() const noexcept { return std::span(numbers).first(count); }
@@ -70,9 +71,9 @@ struct AlongNumbers {
 template <class Tree, int Leaves, int Scalars, int Results, int Bytes>
 struct StaticProgram {
   static constexpr auto code = code_of<Tree, Bytes>();
-  static constexpr AlongNumbers<Scalars> along{code.used()};
-  static constexpr jit::Program program{code.used(), Leaves, Scalars, Results, has_any_typed_leaf(code.used()),
-                                        along.used()};
+  static constexpr AttributeNumbers<Scalars> attributes{code.used()};
+  static constexpr jit::Program program{code.used(),      Leaves, Scalars, Results, has_any_typed_leaf(code.used()),
+                                        attributes.used()};
   static inline constinit jit::CallSiteCache site{};
 };
 

@@ -111,6 +111,8 @@ template <class T, class X>
 inline constexpr StaticShape static_shape<Leaf<T, X>> = shape_of_extents<X>;
 template <Category C>
 inline constexpr StaticShape static_shape<ScalarLeaf<C>>{0};
+template <>
+inline constexpr StaticShape static_shape<AttributeLeaf>{0};
 template <std::int64_t Value>
 inline constexpr StaticShape static_shape<ConstantLeaf<Value>>{0};
 template <Category C, std::uint64_t Bits>

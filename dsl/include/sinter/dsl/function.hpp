@@ -63,7 +63,7 @@ class function {
     constexpr bool is_formula = detail::returns_expression<const F&, A...>;
     static_assert(is_formula,
                   "the lambda of a function takes as many operands as the call, of any type, and returns an expression "
-                  "of them: [](auto x) { return x * 2; }");
+                  "of them: [](auto x) { return x * 2; }; a function of floats is a device_function, written in C");
     if constexpr (is_formula)
       return std::apply(body_, named);
     else

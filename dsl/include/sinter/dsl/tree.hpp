@@ -27,8 +27,9 @@ struct ScalarLeaf;  // a C++ scalar
 template <std::int64_t Value>
 struct ConstantLeaf;  // a compile-time integer, 2_c
 template <Category C, std::uint64_t Bits>
-struct FixedLeaf;  // another number in the expression's type: bits of a bool or a double
-struct AxesLeaf;   // a reduction's last operand, its reduce axes: a scalar, without a code
+struct FixedLeaf;      // another number in the expression's type: bits of a bool or a double
+struct AttributeLeaf;  // the last operand of a reduction, its reduce axes, or of a call, its function: a scalar,
+                       // without a code
 template <Op Operation, class... Operands>
 struct Apply;
 template <class T, class Operand>
@@ -116,7 +117,7 @@ constexpr void emit(std::uint8_t*& p, ScalarLeaf<C>*) {
   put(p, C);
 }
 template <class S>
-constexpr void emit(std::uint8_t*&, AxesLeaf*) {}
+constexpr void emit(std::uint8_t*&, AttributeLeaf*) {}
 template <class S, std::int64_t Value>
 constexpr void emit(std::uint8_t*& p, ConstantLeaf<Value>*) {
   if constexpr (fits_a_byte<Value>) {

@@ -11,6 +11,7 @@
 namespace sinter::inline v1::jit {
 
 using NodeId = std::int32_t;
+enum class FunctionId : std::uint64_t;  // of a device function: device_function.hpp
 
 /// A result of a node. `output` numbers the results of operations that have several; those of the table have one.
 struct Operand {
@@ -25,13 +26,20 @@ struct Node {
   std::uint16_t arity = 0;
   std::uint32_t first = 0;  // its operands are [first, first + arity) of Graph::operands()
   // leaf, iota, array: number of the leaf; scalar: see ScalarUse; constant: the value's bits; a reduction: its
-  // ReduceAxes; matmul: its Transposed; a recorded operation: weak_result if all its operands are weak, so that
-  // promotion still treats it as a C++ scalar.
+  // ReduceAxes; matmul: its Transposed; call: its FunctionId; another recorded operation: weak_result if all its
+  // operands are weak, so that promotion still treats it as a C++ scalar.
   std::uint64_t attribute = 0;
   friend bool operator==(const Node&, const Node&) = default;
 };
 
 inline constexpr std::uint64_t weak_result = 1;
+
+/// Whether what a node computes depends on its attribute.
+constexpr bool has_parameter(Op op) noexcept { return op < Op::cast || op == Op::call || changes_shape(op); }
+/// The attribute, without a weak_result that nothing reads once dtypes are known. A cast's says that it need not round.
+constexpr std::uint64_t lasting_attribute(const Node& n) noexcept {
+  return has_parameter(n.op) || n.op == Op::cast ? n.attribute : 0;
+}
 
 /// The reduce axes of a reduction.
 struct ReduceAxes {
@@ -78,6 +86,9 @@ class Graph {
   Operand apply(Op op, std::span<const Operand> operands) { return apply(op, operands, ReduceAxes()); }
   /// Applies a reduction along these axes.
   Operand apply(Op op, std::span<const Operand> operands, ReduceAxes along);
+  /// Calls a device function with operands of its parameters' dtypes, or of dtypes that promote to them. Throws
+  /// DTypeError, and Error for another number of operands.
+  Operand call(FunctionId function, std::span<const Operand> operands);
   /// Adds a node unchanged; its operands must have the right dtypes. `operands` must not be the graph's own array.
   Operand node(Op op, DType dtype, std::span<const Operand> operands, std::uint64_t attribute = 0);
   /// A cast written by the user: its result is not weak, even for a scalar. A node even if the dtype is the same.
@@ -122,8 +133,8 @@ Hash hash(const Graph& graph) noexcept;
 
 /// The graph of a program. `dtypes` are those of the leaves; `same_as[i] <= i` is the first leaf that is the same array
 /// as leaf i; `lacks_memory[i]` is whether leaf i has no memory: an iota tensor or, for floats, an absent addend
-/// (empty: none). Scalars take the dtype that promotion with the tensors gives. Of `scalars`, only those that hold a
-/// reduction's axes are read. Throws DTypeError, and Error for an invalid program.
+/// (empty: none). Scalars take the dtype that promotion with the tensors gives. Of `scalars`, only those that hold an
+/// attribute are read. Throws DTypeError, and Error for an invalid program.
 Graph record(const Program& program, std::span<const DType> dtypes, std::span<const std::uint16_t> same_as,
              std::span<const bool> lacks_memory = {}, std::span<const Scalar> scalars = {});
 

@@ -92,6 +92,8 @@ LazyRef lazy(Op op, std::span<const LazyRef> operands);
 /// A reduction along these axes.
 LazyRef lazy(Op op, std::span<const LazyRef> operands, ReduceAxes along);
 LazyRef lazy_cast(const LazyRef& a, DType dtype);
+/// A call of a device function, one of whose operands is a tensor or an expression. Throws DTypeError, DeviceError.
+LazyRef lazy_call(FunctionId function, std::span<const LazyRef> operands);
 /// The elements of an array at `offset` (int64), counted in elements from its first one. Throws DeviceError.
 LazyRef lazy_load(runtime::TensorImpl& array, const LazyRef& offset);
 /// As lazy_load(TensorImpl&, ...), for an array that is a lazy leaf.

@@ -10,8 +10,8 @@
 
 namespace sinter::inline v1 {
 
-/// The operations of a graph: six with an attribute, load (whose operands are of two kinds), then the tables, then
-/// those that are not computed by Sinter's kernels.
+/// The operations of a graph: six with an attribute, load (whose operands are of two kinds), call, then the tables,
+/// then those that are not computed by Sinter's kernels.
 enum class Op : std::uint8_t {
   leaf,      // an element of a tensor
   iota,      // the row-major position of the element in a tensor without memory (int64)
@@ -20,6 +20,7 @@ enum class Op : std::uint8_t {
   constant,  // a value fixed in the expression
   cast,      // conversion to the node's dtype
   load,      // the element of an array at an offset from its first one; of the array's dtype
+  call,      // of a device function (device_function.hpp), which says how many operands it has, and their dtypes
 #define SINTER_OP(name, arity, rule) name,
 #define SINTER_COMPOSITE_OP SINTER_OP
 #include <sinter/jit/op_list.def>
@@ -49,7 +50,7 @@ namespace detail {
 inline constexpr OpInfo op_info[] = {
     {"leaf", 0, DTypeRule::None},      {"iota", 0, DTypeRule::None},           {"array", 0, DTypeRule::None},
     {"scalar", 0, DTypeRule::None},    {"constant", 0, DTypeRule::None},       {"cast", 1, DTypeRule::None},
-    {"load", 2, DTypeRule::None},
+    {"load", 2, DTypeRule::None},      {"call", 0, DTypeRule::None},
 #define SINTER_OP(name, arity, rule) {#name, arity, DTypeRule::rule},
 #define SINTER_COMPOSITE_OP(name, arity, rule) {#name, arity, DTypeRule::rule, true},
 #include <sinter/jit/op_list.def>
@@ -64,11 +65,12 @@ inline constexpr OpInfo op_info[] = {
 inline constexpr Op first_table_op = Op::add, first_reduction = Op::sum;
 inline constexpr int op_count = static_cast<int>(first_reduction);
 inline constexpr int all_op_count = std::size(detail::op_info);
-inline constexpr int max_arity = [] {
-  int most = 0;
-  for (const OpInfo& about : detail::op_info) most = about.arity > most ? about.arity : most;
-  return most;
-}();
+inline constexpr int max_arity = 8;  // of a call: the parameters of a derivative
+static_assert([] {
+  for (const OpInfo& about : detail::op_info)
+    if (about.arity > max_arity) return false;
+  return true;
+}());
 
 constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cast<std::uint8_t>(op)]; }
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }

@@ -15,7 +15,8 @@ namespace sinter::inline v1::jit {
 ///   leaf, array: DType, or any_dtype if only the tensor knows it.   scalar: Category.
 ///   constant: DType, then eight bytes of value, lowest first; weak in promotion, like a scalar.  cast: DType.
 ///   integer: one signed byte, an int64 constant.  reference: which binding, outermost first.
-/// A reduction takes, besides its operands, the next scalar, whose bits are its ReduceAxes.
+/// A reduction and a call take, besides their operands, the next scalar, whose bits are the node's attribute: its
+/// ReduceAxes, its FunctionId.
 /// bind pops the value on top of the stack and names it; unbind forgets the innermost name.
 enum class Code : std::uint8_t { integer = 0xFC, bind = 0xFD, reference = 0xFE, unbind = 0xFF };
 inline constexpr std::uint8_t any_dtype = 0xFF;
@@ -32,8 +33,8 @@ struct Program {
   std::uint16_t leaves = 0;
   std::uint16_t scalars = 0;
   std::uint16_t outputs = 1;
-  bool any_typed = false;                     // some leaf's dtype is known only at run time
-  std::span<const std::uint16_t> along = {};  // indices of the scalars that hold reduce axes
+  bool any_typed = false;                          // some leaf's dtype is known only at run time
+  std::span<const std::uint16_t> attributes = {};  // indices of the scalars that hold one
 };
 
 /// A C++ scalar: the bits of a bool, int64 or double, according to its category.

@@ -7,9 +7,9 @@
 
 #include <runtime/text.hpp>
 #include <sinter/runtime/error.hpp>
-#include "model.hpp"
+#include "c_names.hpp"
 
-namespace sinter::inline v1::jit::exporting {
+namespace sinter::inline v1::jit {
 namespace {
 
 /// Words of C and C++, and what generated functions call their own parameters.
@@ -188,4 +188,4 @@ void check_name(const std::string& name, const std::string& what) {
                             runtime::quote(name)));
 }
 
-}  // namespace sinter::inline v1::jit::exporting
+}  // namespace sinter::inline v1::jit
