@@ -159,7 +159,7 @@ PAGES = [
 ]
 # Installed because the others include them; not for users.
 INTERNAL = """
-    data.hpp data/prefetch.hpp dsl/apply.hpp dsl/array.hpp dsl/bind.hpp dsl/device_rules.hpp dsl/dlpack_abi.hpp dsl/expression_view.hpp dsl/file_name.hpp
+    data.hpp data/prefetch.hpp jit/device_function.hpp dsl/apply.hpp dsl/array.hpp dsl/bind.hpp dsl/device_rules.hpp dsl/dlpack_abi.hpp dsl/expression_view.hpp dsl/file_name.hpp
     dsl/history.hpp dsl/npy.hpp dsl/operand_info.hpp dsl/operators.hpp dsl/rows.hpp dsl/tree.hpp dsl/value.hpp jit/dtype_rule.hpp jit/evaluate.hpp jit/grad.hpp jit/graph.hpp
     jit/inspect.hpp jit/lazy.hpp jit/mesh.hpp jit/ops.hpp jit/prepare.hpp jit/program.hpp jit/recorded.hpp jit/scan.hpp jit/scatter.hpp jit/select.hpp
     jit/sort.hpp nn.hpp nn/parameter.hpp optim.hpp runtime/backend.hpp runtime/buffer.hpp runtime/communicator.hpp runtime/fault.hpp runtime/float_environment.hpp runtime/function_ref.hpp runtime/matrix_product.hpp

@@ -50,9 +50,6 @@ void check_dtype(const FunctionSource& s, std::string_view what, DType dtype) {
 }
 
 void check_body(const FunctionSource& s, std::string_view what, const std::string& body) {
-  if (end_of_body(body + "\n}") != body.size() + 1)
-    fail(s, fmt::format("{} is not the inside of a function: its braces, parentheses, comments or quotes do not match",
-                        what));
   // What stands for #, { and }, and a comment that goes on in the next line.
   for (const std::string_view refused :
        {std::string_view("#"), std::string_view("\0", 1), std::string_view("\\\n"), std::string_view("%:"),
@@ -60,6 +57,9 @@ void check_body(const FunctionSource& s, std::string_view what, const std::strin
     if (body.find(refused) != body.npos)
       fail(s, fmt::format("{} may not contain {}: it is C without a preprocessor, digraphs and trigraphs", what,
                           runtime::quote(refused)));
+  if (end_of_body(body + "\n}") != body.size() + 1)
+    fail(s, fmt::format("{} is not the inside of a function: its braces, parentheses, comments or quotes do not match",
+                        what));
   if (!has_word(body, "return")) fail(s, fmt::format("{} returns nothing: write \"return a * b;\"", what));
 }
 
