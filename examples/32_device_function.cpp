@@ -5,7 +5,7 @@
 namespace sn = sinter;
 
 // [function]
-// The steps after which a point leaves the circle of radius 2: a loop, which operations on tensors do not have.
+// The steps after which a point leaves the circle of radius 2: a loop, which tensor operations cannot express.
 const sn::device_function<std::int32_t(float, float)> steps("steps", R"(
   float x = 0, y = 0;
   int n = 0;

@@ -14,7 +14,7 @@ PIPELINE = {
     "ops": "the tables of operations and their facts",
     "stats": "counters and the history of kernels",
     "graph": "graphs, and how expressions become them",
-    "functions": "functions in C: definitions, and their text",
+    "functions": "device functions: definitions, and their text",
     "infer": "shapes of values, and messages where operands do not go together",
     "passes": "graph to graph: simplify, merge, lower to what executors have",
     "plan": "graph to kernels, loop nests and kernel classes",

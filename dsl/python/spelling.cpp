@@ -22,7 +22,7 @@ constexpr Spelling phrases[] = {
     {"the type of a mask must be bool: x[mask.as<bool>()], or", "a mask has the dtype bool: x[mask], or"},
     {"a C++ bool number", "a Python bool"},
     {"a C++ integer number", "a Python int"},
-    {"a C++ floating number", "a Python float"},
+    {"a C++ floating-point number", "a Python float"},
     {"a C++ complex number", "a Python complex"},
     {"must be a text", "must be a str"},
     {"or give the gradient of each of its elements to vjp", "or give the gradient of each of its elements as seed"},

@@ -61,11 +61,13 @@ FunctionLoop::FunctionLoop(const DeviceFunction& function, std::uint8_t form) : 
 void FunctionLoop::make_ready() const {
   if (state_->loaded.load(std::memory_order_acquire) != nullptr) return;
   if (cpu_jit() == CpuJit::Off)
-    throw Error(fmt::format(
-        "{}: the CPU runs device functions in loops that the host's compiler makes, but SINTER_CPU_JIT=off, "
-        "set_cpu_jit(CpuJit::Off) or a setuid program forbids that: set hot or always, or write the function as an "
-        "expression of operations",
-        state_->name));
+    throw Error(
+        fmt::format("{}: the CPU runs device functions in loops that the host's compiler makes, but this process may "
+                    "compile nothing: "
+                    "SINTER_CPU_JIT or set_cpu_jit says off, or the program is setuid. Set it to hot or always, or "
+                    "write the function "
+                    "as an expression of operations",
+                    state_->name));
   const auto begin = std::chrono::steady_clock::now();
   runtime::KernelTarget& compiler = function_compiler(isa());
   LoadedKernel kernel = load_kernel({state_->symbol, state_->text}, compiler);

@@ -358,8 +358,10 @@ LazyRef lazy_call(FunctionId function, std::span<const LazyRef> operands) {
   Graph graph;
   graph.output(graph.call(function, as_nodes(graph, taken)));
   if (std::ranges::all_of(taken, [](const ContentRef& c) { return c->op == Op::scalar; }))
-    throw Error(
-        fmt::format("{}: its operands are numbers, but a function takes at least one tensor or expression", name));
+    throw Error(fmt::format(
+        "{}: all of its operands are numbers, but a device function takes at least one tensor or expression: pass "
+        "tensor(x) for a number x",
+        name));
   LazyRef result = import_with_operands(graph, name, operands, taken);
   bound_size(result, operands);
   return result;

@@ -184,7 +184,7 @@ void check_name(const std::string& name, const std::string& what) {
         "{} {} could collide with a macro of the C library, such as SIGINT, EDOM and M_PI: choose another name", what,
         runtime::quote(name)));
   if (std::ranges::find(taken, name) != taken.end() || name.starts_with("sinter_"))
-    throw Error(fmt::format("{} {} is taken by C, C++ or the exported functions: choose another name", what,
+    throw Error(fmt::format("{} {} is reserved by C, C++ or exported libraries: choose another name", what,
                             runtime::quote(name)));
 }
 

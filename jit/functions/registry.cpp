@@ -80,7 +80,9 @@ const DeviceFunction& function_of(FunctionId id) {
   Registry& all = registry();
   const runtime::ForkSafeLock lock(all.mutex);
   const auto found = all.functions.find(id);
-  if (found == all.functions.end()) throw Error("call: the function has not been defined in this process");
+  if (found == all.functions.end())
+    throw Error(
+        "call: no device function with this id has been defined in this process: define it before it is called");
   return *found->second;
 }
 

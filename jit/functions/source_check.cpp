@@ -49,18 +49,23 @@ void check_dtype(const FunctionSource& s, std::string_view what, DType dtype) {
                         what, name(dtype)));
 }
 
-void check_body(const FunctionSource& s, std::string_view what, const std::string& body) {
+/// `example`: what it could return.
+void check_body(const FunctionSource& s, std::string_view what, const std::string& body, const std::string& example) {
   // What stands for #, { and }, and a comment that goes on in the next line.
   for (const std::string_view refused :
        {std::string_view("#"), std::string_view("\0", 1), std::string_view("\\\n"), std::string_view("%:"),
         std::string_view("<%"), std::string_view("%>"), std::string_view("??")})
     if (body.find(refused) != body.npos)
-      fail(s, fmt::format("{} may not contain {}: it is C without a preprocessor, digraphs and trigraphs", what,
-                          runtime::quote(refused)));
+      fail(s, fmt::format("{} may not contain {}: it has no preprocessor directives, line continuations, digraphs, "
+                          "trigraphs or null characters",
+                          what, runtime::quote(refused)));
   if (end_of_body(body + "\n}") != body.size() + 1)
-    fail(s, fmt::format("{} is not the inside of a function: its braces, parentheses, comments or quotes do not match",
-                        what));
-  if (!has_word(body, "return")) fail(s, fmt::format("{} returns nothing: write \"return a * b;\"", what));
+    fail(s,
+         fmt::format("{} is not the inside of one function: its braces, parentheses, comments or quotes do not match, "
+                     "or it contains the end of the function. Define one function at a time",
+                     what));
+  if (!has_word(body, "return"))
+    fail(s, fmt::format("{} returns nothing: it needs a statement such as \"return {};\"", what, example));
 }
 
 void check_parameters(const FunctionSource& s) {
@@ -113,7 +118,7 @@ void check_source(const FunctionSource& s) {
   if (is_operation(s.name)) fail(s, "an operation has this name: choose another one");
   check_dtype(s, "its result", s.result);
   check_parameters(s);
-  check_body(s, "its body", s.body);
+  check_body(s, "its body", s.body, "2 * " + s.parameters[0].name);
   if (!s.derivatives.empty() && s.derivatives.size() != s.parameters.size())
     fail(s,
          fmt::format("it has {} parameters but {} derivatives: give one for each parameter, \"\" where there is none",
@@ -125,7 +130,7 @@ void check_source(const FunctionSource& s) {
     const FunctionSource::Parameter& p = s.parameters[i];
     if (category(p.dtype) != Category::Float)
       fail(s, fmt::format("parameter {} is {}, which has no derivative: give \"\"", p.name, name(p.dtype)));
-    check_body(s, fmt::format("the derivative with respect to {}", p.name), s.derivatives[i]);
+    check_body(s, fmt::format("the derivative with respect to {}", p.name), s.derivatives[i], "2 * g");
   }
 }
 

@@ -28,7 +28,7 @@ OperandType operand_type(const Node& n) noexcept {
 
 std::string describe(const OperandType& o) {
   if (!o.weak) return std::string(name(o.dtype));
-  constexpr std::string_view cpp[] = {"bool", "integer", "floating", "complex"};
+  constexpr std::string_view cpp[] = {"bool", "integer", "floating-point", "complex"};
   return fmt::format("a C++ {} number", cpp[static_cast<int>(category(o.dtype))]);
 }
 
@@ -64,10 +64,11 @@ bool may_pass(const OperandType& operand, DType to) noexcept {
 }
 
 [[noreturn]] void throw_argument(const FunctionSource& f, std::size_t i, const OperandType& operand) {
-  throw DTypeError(fmt::format(
-      "{}: operand {} is {}, but parameter {} is {}, and these do not promote to the parameter's dtype: convert the "
-      "operand with cast<T>(x)",
-      f.name, i + 1, describe(operand), f.parameters[i].name, name(f.parameters[i].dtype)));
+  const DType to = f.parameters[i].dtype;
+  throw DTypeError(
+      fmt::format("{}: operand {} is {}, but parameter {} is {}, and these do not promote to {}: {}", f.name, i + 1,
+                  describe(operand), f.parameters[i].name, name(to), name(to),
+                  operand.weak ? "pass a number of the parameter's kind" : "convert the operand, as with x.to(dtype)"));
 }
 
 [[noreturn]] void throw_dtype(Op op, std::span<const OperandType> operands) {

@@ -70,7 +70,7 @@ Hash text_hash(const Graph& graph) {
 
 std::string kernel_name(const Graph& graph) {
   constexpr int named = 5;
-  constexpr std::size_t longest_name = 24;  // of a function in C
+  constexpr std::size_t longest_name = 24;  // of a device function
   std::string operations;
   int count = 0, casts = 0;
   for (const Node& n : graph.nodes()) {

@@ -290,7 +290,7 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   const auto of = [](LibraryOptions options) { return message([&] { return write({exported_fused()}, options); }); };
   EXPECT_THAT(of({.name = "a b"}), HasSubstr("library \"a b\" is not a valid name"));
   EXPECT_THAT(of({.name = ""}), HasSubstr("is not a valid name"));
-  EXPECT_THAT(of({.name = "int"}), HasSubstr("library \"int\" is taken by C"));
+  EXPECT_THAT(of({.name = "int"}), HasSubstr("library \"int\" is reserved by C"));
   EXPECT_THAT(of({.name = "k", .prefix = "9"}), HasSubstr("prefix \"9\" is not a valid name"));
   EXPECT_THAT(of({.name = "k", .prefix = "my__"}), HasSubstr("single underscores"));
   EXPECT_THAT(of({.name = "k", .prefix = "sinter_"}), HasSubstr("is taken"));

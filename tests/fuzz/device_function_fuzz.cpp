@@ -1,4 +1,4 @@
-// Any bytes as the definition of a function in C: it is read, or refused with one of our errors. What is read is
+// Any bytes as the definition of a device function: it is read, or refused with one of our errors. What is read is
 // written again and must read the same.
 #include <cstdint>
 #include <cstdlib>

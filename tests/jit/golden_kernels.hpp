@@ -89,7 +89,7 @@ inline Written golden_constants() {
   return p.constant(DType::Float64, to_bits(-std::numeric_limits<double>::infinity())).op(Op::fmin);
 }
 
-/// A function in C.
+/// A device function.
 inline Graph golden_function() {
   const jit::FunctionId larger =
       jit::define_function({"golden",
