@@ -41,7 +41,8 @@ std::string tuple(const Shape& shape) {
 
 Step random_step(Choices& choices, std::span<const Known> known) {
   const int what = choices.below(100);
-  if (what < 38) return elementwise_step(choices, known);
+  if (what < 36) return elementwise_step(choices, known);
+  if (what < 38) return function_step(choices, known);
   if (what < 43) return cast_step(choices, known);
   if (what < 63) return reduction_step(choices, known);
   if (what < 67) return product_step(choices, known);

@@ -45,6 +45,7 @@ Step random_step(Choices& choices, std::span<const Known> known);
 
 // The choices of random_step.
 Step elementwise_step(Choices& choices, std::span<const Known> known);
+Step function_step(Choices& choices, std::span<const Known> known);
 Step cast_step(Choices& choices, std::span<const Known> known);
 Step reduction_step(Choices& choices, std::span<const Known> known);
 Step product_step(Choices& choices, std::span<const Known> known);
