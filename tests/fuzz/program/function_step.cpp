@@ -12,10 +12,11 @@ namespace {
 /// A loop and a branch, and parameters of three dtypes: no operation is like them.
 const char* defined(bool is_integer) {
   static const bool once = [] {
-    define_function("float fuzzed(float x, bool up, double y) {\n"
-                    "  float sum = 0;\n"
-                    "  for (int i = 0; i < 3; ++i) sum += up ? x : (float)y;\n"
-                    "  return x > y ? sum : x;\n}");
+    define_function(
+        "float fuzzed(float x, bool up, double y) {\n"
+        "  float sum = 0;\n"
+        "  for (int i = 0; i < 3; ++i) sum += up ? x : (float)y;\n"
+        "  return x > y ? sum : x;\n}");
     define_function("int64_t fuzzed_integers(int64_t a, int b) { return a % 7 > 2 ? a ^ b : (int64_t)b; }");
     return true;
   }();
