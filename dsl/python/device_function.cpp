@@ -65,7 +65,7 @@ void add_device_functions(nb::module_& m) {
       "result; it may also use r,\nthe result. \"\" where there is none. The CPU needs a C++ compiler on the machine.")
       .def(nb::init<const nb::object&, const nb::object&>(), nb::arg("definition").none(),
            nb::arg("derivatives") = nb::none())
-      .def_prop_ro("__name__", &DeviceFunction::name)
+      .def_prop_ro("name", &DeviceFunction::name)
       .def("__call__", &DeviceFunction::operator(),
            nb::sig("def __call__(self, *operands: object, **named: object) -> Expression"))
       .def("__repr__", [](const DeviceFunction& f) { return "<device_function " + f.name() + ">"; });

@@ -44,7 +44,7 @@ class DeviceFunction(Case):
             self.assertEqual(out.tolist(), [-2, 6])
 
     def test_has_a_name(self):
-        self.assertEqual((leaky.__name__, repr(leaky)), ("leaky", "<device_function leaky>"))
+        self.assertEqual((leaky.name, repr(leaky)), ("leaky", "<device_function leaky>"))
         self.assertIn("leaky", leaky(sn.ones(2), 1).explain())
 
     def test_refusals(self):
