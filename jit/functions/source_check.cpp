@@ -120,9 +120,9 @@ void check_source(const FunctionSource& s) {
   check_parameters(s);
   check_body(s, "its body", s.body, "2 * " + s.parameters[0].name);
   if (!s.derivatives.empty() && s.derivatives.size() != s.parameters.size())
-    fail(s,
-         fmt::format("it has {} parameters but {} derivatives: give one for each parameter, \"\" where there is none",
-                     s.parameters.size(), s.derivatives.size()));
+    fail(s, fmt::format("the number of derivatives ({}) differs from the number of parameters ({}): give one for each "
+                        "parameter, \"\" where there is none",
+                        s.derivatives.size(), s.parameters.size()));
   if (!s.derivatives.empty() && category(s.result) != Category::Float)
     fail(s, fmt::format("its result is {}, which has no derivatives", name(s.result)));
   for (std::size_t i = 0; i < s.derivatives.size(); ++i) {

@@ -23,7 +23,7 @@ class DeviceFunction(Case):
             y = (leaky(x + 1, a=0.5) * 2).eval()
             self.assertEqual(sn.jit_stats()["launches"] - launches, 1)
             expected = np.where(values + 1 > 0, values + 1, np.float32(0.5) * (values + 1)) * 2
-            np.testing.assert_allclose(y.cpu().numpy(), expected, rtol=1e-6)
+            np.testing.assert_allclose(y.to("cpu").numpy(), expected, rtol=1e-6)
 
     def test_has_a_gradient(self):
         x = sn.tensor([-2.0, 3.0])
@@ -53,11 +53,11 @@ class DeviceFunction(Case):
                 (sn.ParseError, "the type of a parameter", lambda: sn.device_function("float f() { return 1; }")),
                 (sn.ParseError, r"'\{' is expected", lambda: sn.device_function("float f(float x)")),
                 (sn.Error, "returns nothing", lambda: sn.device_function("float f(float x) { }")),
-                (sn.Error, "1 derivatives", lambda: sn.device_function("float f(float x, float y) { return x; }", ["return g;"])),
-                (TypeError, "'definition' must be a str, but got the int 3", lambda: sn.device_function(3)),
+                (sn.Error, "1 derivatives|derivatives .1. differs", lambda: sn.device_function("float f(float x, float y) { return x; }", ["return g;"])),
+                (TypeError, "'definition' must be a str, but got 3", lambda: sn.device_function(3)),
                 (TypeError, "'derivatives' must be a list of str", lambda: sn.device_function("float f(float x) { return x; }", "return g;")),
-                (TypeError, "missing the argument 'a'", lambda: leaky(x)),
-                (TypeError, "'b'", lambda: leaky(x, b=1)),
+                (TypeError, "'a' must be a tensor or a number, but it is missing", lambda: leaky(x)),
+                (TypeError, "has no argument 'b'", lambda: leaky(x, b=1)),
                 (TypeError, "", lambda: leaky(x, 1, 2)),
                 (TypeError, "", lambda: leaky(x, "1")),
                 (sn.Error, "at least one tensor", lambda: leaky(1, 2)),
