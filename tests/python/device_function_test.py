@@ -60,7 +60,7 @@ class DeviceFunction(Case):
                 (TypeError, "has no argument 'b'", lambda: leaky(x, b=1)),
                 (TypeError, "", lambda: leaky(x, 1, 2)),
                 (TypeError, "", lambda: leaky(x, "1")),
-                (sn.Error, "at least one tensor", lambda: leaky(1, 2)),
+                (TypeError, "at least one tensor", lambda: leaky(1, 2)),
                 (sn.DTypeError, "leaky: operand 1 is float64, but parameter x is float32", lambda: leaky(x.to("float64"), 1)),
                 (sn.CompileError, "missing", lambda: sn.device_function("float f(float x) { return missing; }")(x).eval())):
             with self.assertRaisesRegex(error, said):
