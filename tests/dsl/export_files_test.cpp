@@ -293,7 +293,7 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
   EXPECT_THAT(of({.name = "int"}), HasSubstr("library \"int\" is reserved by C"));
   EXPECT_THAT(of({.name = "k", .prefix = "9"}), HasSubstr("prefix \"9\" is not a valid name"));
   EXPECT_THAT(of({.name = "k", .prefix = "my__"}), HasSubstr("single underscores"));
-  EXPECT_THAT(of({.name = "k", .prefix = "sinter_"}), HasSubstr("is taken"));
+  EXPECT_THAT(of({.name = "k", .prefix = "sinter_"}), HasSubstr("is reserved"));
   EXPECT_THAT(of({.name = "k", .architectures = {9}}),
               HasSubstr("9 is not an architecture: 90 is compute capability 9.0"));
   EXPECT_THAT(of({.name = "k", .architectures = {-90}}), HasSubstr("-90 is not an architecture"));
@@ -307,7 +307,7 @@ TEST(ExportFilesTest, SaysWhichOptionsAreWrong) {
       message([&] { return write({kernel("Error")}, {.name = "k", .architectures = {}, .cpp_wrapper = true}); }),
       HasSubstr("is used by the C++ wrapper"));
   for (const char* const word : {"while", "thread_local", "co_await", "typeof", "stdin"})
-    EXPECT_THAT(message([&] { return write({kernel(word)}, {.name = "k"}); }), HasSubstr("is taken")) << word;
+    EXPECT_THAT(message([&] { return write({kernel(word)}, {.name = "k"}); }), HasSubstr("is reserved")) << word;
   EXPECT_THAT(message([&] { return write({kernel("INT64_MAX")}, {.name = "k"}); }), HasSubstr("collide with a macro"));
   const auto together = [&](const char* a, const char* b) {
     return message([&] { return write({kernel(a), kernel(b)}, {.name = "k", .architectures = {}}); });

@@ -28,13 +28,13 @@ SINTER_DEVICE double fmin(double a, double b) { return ::fmin(a, b); }
 
 namespace sinter {
 
-struct sinter_mul_fmax_fmin_f32_ccd4_params {
+struct sinter_mul_fmax_fmin_f32_1c9c_params {
   float* y0;
   const float* x0;
   alignas(8) unsigned count;
 };
 
-SINTER_DEVICE void run(const sinter_mul_fmax_fmin_f32_ccd4_params& p) {
+SINTER_DEVICE void run(const sinter_mul_fmax_fmin_f32_1c9c_params& p) {
   float* __restrict__ y0_memory = p.y0;
   const float* __restrict__ x0_memory = p.x0;
   const float t0 = 0x1.99999ap-4f;  // 0.1
@@ -68,6 +68,6 @@ SINTER_DEVICE void run(const sinter_mul_fmax_fmin_f32_ccd4_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_mul_fmax_fmin_f32_ccd4(const __grid_constant__ sinter::sinter_mul_fmax_fmin_f32_ccd4_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_mul_fmax_fmin_f32_1c9c(const __grid_constant__ sinter::sinter_mul_fmax_fmin_f32_1c9c_params p) {
   sinter::run(p);
 }

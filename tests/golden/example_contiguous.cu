@@ -14,7 +14,7 @@ SINTER_DEVICE double exp(double a) { return ::exp(a); }
 
 namespace sinter {
 
-struct sinter_add_exp_mul_f32_3e1d_params {
+struct sinter_add_exp_mul_f32_ccce_params {
   float* y0;
   const float* x0;
   const float* x1;
@@ -22,7 +22,7 @@ struct sinter_add_exp_mul_f32_3e1d_params {
   alignas(8) float s0;
 };
 
-SINTER_DEVICE void run(const sinter_add_exp_mul_f32_3e1d_params& p) {
+SINTER_DEVICE void run(const sinter_add_exp_mul_f32_ccce_params& p) {
   float* __restrict__ y0_memory = p.y0;
   const float* __restrict__ x0_memory = p.x0;
   const float* __restrict__ x1_memory = p.x1;
@@ -56,6 +56,6 @@ SINTER_DEVICE void run(const sinter_add_exp_mul_f32_3e1d_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_exp_mul_f32_3e1d(const __grid_constant__ sinter::sinter_add_exp_mul_f32_3e1d_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_exp_mul_f32_ccce(const __grid_constant__ sinter::sinter_add_exp_mul_f32_ccce_params p) {
   sinter::run(p);
 }

@@ -118,7 +118,7 @@ SINTER_DEVICE double floor_divide(double a, double b) { return floor_divide_floa
 
 namespace sinter {
 
-struct sinter_add_floor_divide_where_f64_ac3a_params {
+struct sinter_add_floor_divide_where_f64_af30_params {
   double* y0;
   const long long* x0;
   const int* x1;
@@ -181,7 +181,7 @@ struct sinter_add_floor_divide_where_f64_ac3a_params {
   alignas(8) long long x3_stride7;
 };
 
-SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_ac3a_params& p) {
+SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_af30_params& p) {
   double* y0_memory = p.y0;
   const long long* x0_memory = p.x0;
   const int* x1_memory = p.x1;
@@ -223,6 +223,6 @@ SINTER_DEVICE void run(const sinter_add_floor_divide_where_f64_ac3a_params& p) {
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_ac3a(const __grid_constant__ sinter::sinter_add_floor_divide_where_f64_ac3a_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_add_floor_divide_where_f64_af30(const __grid_constant__ sinter::sinter_add_floor_divide_where_f64_af30_params p) {
   sinter::run(p);
 }

@@ -65,7 +65,7 @@ const Mistake mistakes[]{
        p.b.add(counter, p.count);
      }},
     {"FunctionWithAnotherNumberOfOperands", "number of operands",
-     [](Program& p) { p.b.op(Op::call, f32, std::array{p.load(), p.one}, doubled()); }},
+     [](Program& p) { p.b.op(Op::call, f32, std::array{p.load(), p.one, p.one}, doubled()); }},
     {"FunctionOfAnotherDtype", "not the parameter's dtype",
      [](Program& p) { p.b.op(Op::call, f32, std::array{p.whole}, doubled()); }},
     {"FunctionWithAnotherResult", "not the function's dtype",
