@@ -60,6 +60,7 @@ TEST(CommandsTest, LimitsOfFileSizesAreErrors) {
 }
 
 TEST(CommandsTest, ExpressionsCallTheFunctionsOfTheCommandLine) {
+  const ScopedVariable compiles("SINTER_CPU_JIT", "hot");
   const ShellWithFiles shell;
   const std::string twice = "--function 'float twice(float x) { return 2 * x; }'";
   EXPECT_EQ(shell.prints("run 'twice(z) - z' --arg z=z.npy " + twice), shell.prints("run z --arg z=z.npy"));
