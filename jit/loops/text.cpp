@@ -20,7 +20,7 @@ std::string named(std::uint64_t attribute, const std::string_view (&names)[N]) {
 }
 
 constexpr std::string_view access_names[]{"unaligned", "aligned", "aligned_indexed", "strided", "gather", "run"};
-constexpr std::string_view unroll_names[]{"", "unrolled", "auto", "vectors"};
+constexpr std::string_view hint_names[]{"", "unrolled", "auto", "vectors", "parallel"};
 
 /// The attributes of an instruction, without its operands.
 std::string detail(const Instruction& i) {
@@ -40,7 +40,7 @@ std::string detail(const Instruction& i) {
     case Opcode::ShuffleXor:
     case Opcode::RecordFault:
     case Opcode::ReportFault: return fmt::format(" #{}", i.attribute);
-    case Opcode::Range: return i.attribute == 0 ? "" : " " + named(i.attribute, unroll_names);
+    case Opcode::Range: return i.attribute == 0 ? "" : " " + named(i.attribute, hint_names);
     default: return "";
   }
 }
