@@ -85,8 +85,9 @@ Step selecting(Choices& choices, std::size_t v, const Shape& shape) {
 
 Step unsqueezing(Choices& choices, std::size_t v, const Shape& shape) {
   const int axis = choices.between(0, shape.ndim());
-  return viewing(fmt::format("{}.unsqueeze({})", name_of(v), axis), v, with(shape, axis, 1),
-                 [=](const Position& at) { return without(at, axis); });
+  const std::string text = fmt::format("{}.unsqueeze({})", name_of(v), axis);
+  if (shape.ndim() == max_ndim) return text_step(text, {v}, Kind::Moves);  // refused
+  return viewing(text, v, with(shape, axis, 1), [=](const Position& at) { return without(at, axis); });
 }
 
 Step reshaping(Choices& choices, std::size_t v, const Shape& shape) {
