@@ -42,6 +42,14 @@ std::optional<TextNumber> number_from(std::string_view function, nb::handle obje
 TextValue value_from(std::string_view function, nb::handle object);
 /// For a parameter passed by name: `dtype` and `device` may be texts.
 TextValue value_from(std::string_view function, std::string_view parameter, nb::handle object);
+
+struct ArgumentValues {
+  std::vector<nb::object> objects;
+  std::vector<TextValue> values;   // of the objects
+  std::vector<std::string> names;  // names of the last values
+};
+/// The arguments of a call, positional ones first. Throws TypeError for what no function takes.
+ArgumentValues read_arguments(std::string_view function, const nb::tuple& positional, const nb::dict& keywords);
 /// A dtype: sinter_jit.float32, "float32", "f32", numpy.float32, numpy.dtype("f4").
 DType dtype_from(std::string_view function, nb::handle object, std::string_view argument = "dtype");
 /// As dtype_from; nullopt for None.

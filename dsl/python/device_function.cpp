@@ -23,22 +23,11 @@ class DeviceFunction {
 
   std::unique_ptr<Operand> operator()(const nb::args& positional, const nb::kwargs& keywords) const {
     const std::string function = name();
-    std::vector<TextValue> values;
-    std::vector<nb::object> objects;  // hold the values
-    std::vector<std::string> names;
-    const auto add = [&](nb::handle argument) {
-      objects.push_back(frozen(argument));
-      values.push_back(value_from(function, objects.back()));
-    };
-    for (const nb::handle argument : positional) add(argument);
-    for (const auto [keyword, argument] : keywords) {
-      names.push_back(string_from(keyword));
-      add(argument);
-    }
+    const ArgumentValues a = read_arguments(function, positional, keywords);
     try {
       return object_of(without_gil([&] {
-        const std::vector<std::string_view> views(names.begin(), names.end());
-        return detail::called(id_, {"", detail::no_range, function}, values, views);
+        const std::vector<std::string_view> names(a.names.begin(), a.names.end());
+        return detail::called(id_, {"", detail::no_range, function}, a.values, names);
       }));
     } catch (const ParseError& e) {  // like a Python function
       throw_type_error(e.what());

@@ -13,13 +13,6 @@
 #include "spelling.hpp"
 
 namespace sinter::python {
-namespace {
-
-struct ArgumentValues {
-  std::vector<nb::object> objects;
-  std::vector<TextValue> values;   // of the objects
-  std::vector<std::string> names;  // names of the last values
-};
 
 ArgumentValues read_arguments(std::string_view function, const nb::tuple& positional, const nb::dict& keywords) {
   ArgumentValues a;
@@ -34,6 +27,8 @@ ArgumentValues read_arguments(std::string_view function, const nb::tuple& positi
   }
   return a;
 }
+
+namespace {
 
 /// A Tensor for a tensor in memory, an Expression for an expression, a tuple for several.
 nb::object result_of(const TextValue& made) {

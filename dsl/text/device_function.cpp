@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <jit/functions/words.hpp>
 #include <sinter/dsl/device_function.hpp>
 #include "call.hpp"
 
@@ -32,9 +33,6 @@ class DefinitionReader {
 
  private:
   static bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-  static bool is_word(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  }
 
   [[noreturn]] void fail(TextRange place, const std::string& what) const {
     detail::throw_at(text_, place,
@@ -55,9 +53,9 @@ class DefinitionReader {
   }
   std::string_view next_word() {
     skip_blanks();
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    return text_.substr(begin, at_ - begin);
+    const std::string_view word = text_.substr(at_, jit::word_length(text_.substr(at_)));
+    at_ += word.size();
+    return word;
   }
   std::string word(std::string_view what) {
     const std::string_view found = next_word();
