@@ -1,40 +1,34 @@
+#include "isa.hpp"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
-#include <string_view>
 
 #include <runtime/environment.hpp>
 #include <sinter/runtime/error.hpp>
 #include "loop_table.hpp"
-#include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-Isa best() noexcept {
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return avx512 ? Isa::Avx512 : avx2 ? Isa::Avx2 : Isa::Sse4;
-}
-
-void report(const char* wish, std::string_view most) noexcept try {
-  runtime::report_unreadable("SINTER_CPU_ISA", wish,
-                             fmt::format("sse4, avx2 or avx512, at most {} on this processor", most),
-                             fmt::format("treating it as {}", most));
+void report(const char* wish, Isa most) noexcept try {
+  runtime::report_unreadable(
+      "SINTER_CPU_ISA", wish,
+      fmt::format("{}, at most {} on this processor", fmt::join(isa_names, " or "), isa_name(most)),
+      fmt::format("treating it as {}", isa_name(most)));
 } catch (const std::bad_alloc&) {
 }
 
 Isa chosen() noexcept {
-  const Isa has = best();
+  const Isa has = best_isa();
   const char* wish = runtime::trusted_getenv("SINTER_CPU_ISA");
   if (wish == nullptr || *wish == '\0') return has;
-  for (int i = 0; i < 3; ++i)
-    if (runtime::same_word(isa_names[i], wish) && i <= static_cast<int>(has)) return static_cast<Isa>(i);
-  report(wish, isa_names[static_cast<int>(has)]);
+  for (int i = 0; i <= static_cast<int>(has); ++i)
+    if (runtime::same_word(isa_names[i], wish)) return static_cast<Isa>(i);
+  report(wish, has);
   return has;
 }
 
@@ -42,6 +36,23 @@ constexpr int unknown = -1;
 constinit std::atomic<int> current{unknown};
 
 }  // namespace
+
+#if defined(__aarch64__)
+Isa best_isa() noexcept { return Isa::Neon; }
+const LoopTable& loop_table() noexcept { return neon::loop_table; }
+#else
+Isa best_isa() noexcept {
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return avx512 ? Isa::Avx512 : avx2 ? Isa::Avx2 : Isa::Sse4;
+}
+const LoopTable& loop_table() noexcept {
+  const Isa in_use = isa();
+  return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
+}
+#endif
 
 Isa isa() noexcept {
   int known = current.load(std::memory_order_relaxed);
@@ -51,16 +62,10 @@ Isa isa() noexcept {
 }
 
 void set_isa(Isa isa) {
-  const Isa has = best();
+  const Isa has = best_isa();
   if (isa > has)
-    throw Error(fmt::format("set_isa({}): this processor supports at most {}", isa_names[static_cast<int>(isa)],
-                            isa_names[static_cast<int>(has)]));
+    throw Error(fmt::format("set_isa({}): this processor supports at most {}", isa_name(isa), isa_name(has)));
   current.store(static_cast<int>(isa), std::memory_order_relaxed);
-}
-
-const LoopTable& loop_table() noexcept {
-  const Isa in_use = isa();
-  return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
 }
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -23,7 +23,8 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 /// The build gives the flags of the library's own loops (jit/CMakeLists.txt), so that results are the same bits.
-constexpr const char* isa_flags[] = {SINTER_SSE4_FLAGS, SINTER_AVX2_FLAGS, SINTER_AVX512_FLAGS};
+constexpr const char* isa_flags[] = {SINTER_ISA_FLAGS};
+static_assert(std::size(isa_flags) == isa_count);
 constexpr const char* loop_flags = SINTER_LOOP_FLAGS;
 /// What makes a shared object, without what it does not need.
 constexpr const char* object_flags =
@@ -58,7 +59,7 @@ class LoopCompiler final : public runtime::KernelTarget {
       : headers_(headers), needs_(needs), flags_(flags_for(isa, language)) {
     const std::string key = fmt::format("{}\n{}", fmt::join(flags_, " "), headers_);
     const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-    tag_ = fmt::format("cpu {} {:016x}{:016x}", isa_names[static_cast<int>(isa)], hash.high64, hash.low64);
+    tag_ = fmt::format("cpu {} {:016x}{:016x}", isa_name(isa), hash.high64, hash.low64);
   }
 
   std::string binary_tag() const override { return tag_; }
@@ -77,7 +78,7 @@ class LoopCompiler final : public runtime::KernelTarget {
   std::string tag_;
 };
 
-using Compilers = runtime::NoDestructor<LoopCompiler>[std::size(isa_names)];
+using Compilers = runtime::NoDestructor<LoopCompiler>[isa_count];
 constinit Compilers loop_compilers, function_compilers;
 
 }  // namespace

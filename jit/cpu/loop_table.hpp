@@ -108,6 +108,11 @@ struct LoopTable {
   const Reducer (*reducers)[reduce_dtypes];
 };
 
+#if defined(__aarch64__)
+namespace neon {
+extern const LoopTable loop_table;
+}
+#else
 namespace sse4 {
 extern const LoopTable loop_table;
 }
@@ -117,6 +122,7 @@ extern const LoopTable loop_table;
 namespace avx512 {
 extern const LoopTable loop_table;
 }
+#endif
 /// The loops of the instruction set in use.
 const LoopTable& loop_table() noexcept;
 

@@ -8,16 +8,9 @@
 #include <sinter/jit/graph.hpp>
 #include "../plan/faults.hpp"
 #include "../plan/loop_nest.hpp"
+#include "isa.hpp"
 
 namespace sinter::inline v1::jit::cpu {
-
-/// The instruction set whose loops run: the best that the processor has, or the one in SINTER_CPU_ISA (sse4, avx2,
-/// avx512). Chosen once.
-enum class Isa : std::uint8_t { Sse4, Avx2, Avx512 };
-inline constexpr std::string_view isa_names[] = {"sse4", "avx2", "avx512"};
-Isa isa() noexcept;
-/// For tests: selects another one from now on. Throws Error if the processor lacks it.
-void set_isa(Isa isa);
 
 struct SharedFaults;
 

@@ -235,11 +235,11 @@ void measure_group(std::size_t operands, Depth depth, const std::vector<Target>&
 }  // namespace
 
 std::vector<Target> targets() {
-  using jit::cpu::Isa;
-  const Isa before = jit::cpu::isa();
   std::vector<Target> all;
-  for (const auto& [isa, name] : {std::pair(Isa::Sse4, "sse4"), {Isa::Avx2, "avx2"}, {Isa::Avx512, "avx512"}})
-    if (isa <= before) all.push_back({name, Device(), isa});
+  for (int i = 0; i <= static_cast<int>(jit::cpu::isa()); ++i) {
+    const auto isa = static_cast<jit::cpu::Isa>(i);
+    all.push_back({std::string(jit::cpu::isa_name(isa)), Device(), isa});
+  }
   all.push_back({"cuda", Device("cuda:0"), {}});
   return all;
 }

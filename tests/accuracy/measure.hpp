@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <jit/cpu/tile_program.hpp>
+#include <jit/cpu/isa.hpp>
 #include <sinter/runtime/device.hpp>
 #include "arguments.hpp"
 

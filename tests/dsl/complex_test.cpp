@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include <jit/cpu/tile_program.hpp>
 #include <sinter/dsl/npy.hpp>
 #include "devices.hpp"
+#include "each_isa.hpp"
 
 namespace sinter_tests {
 namespace {
@@ -347,15 +347,11 @@ TEST_P(Complex, PlacesAndJoins) {
   EXPECT_EQ(Tensor(conj(z).t()).to_vector()[1], std::conj(all[5]));
 }
 
-/// Ends with the build of the loops that the machine has.
 TEST(ComplexLoops, OfEveryInstructionSet) {
-  namespace cpu = sinter::jit::cpu;
-  const cpu::Isa best = cpu::isa();
   const auto z = sinter::tensor(std::vector<c64>(77, c64(1, -2))),
              w = sinter::tensor(std::vector<c64>(77, c64(3, 0.5)));
   const auto d = z.to<c128>();
-  for (int i = 0; i <= static_cast<int>(best); ++i) {
-    cpu::set_isa(static_cast<cpu::Isa>(i));
+  sinter::test::EachIsa().run([&](sinter::jit::cpu::Isa) {
     for (std::int64_t n = 0; n <= 77; ++n) {
       const auto part = z.slice(0, 0, n);
       EXPECT_EQ(Tensor(part + w.slice(0, 0, n)).to_vector(),
@@ -365,8 +361,7 @@ TEST(ComplexLoops, OfEveryInstructionSet) {
       EXPECT_EQ(Tensor(conj(d.slice(0, 0, n))).to_vector(), std::vector<c128>(static_cast<std::size_t>(n), c128(1, 2)));
       EXPECT_EQ(sinter::full<c128>({n}, 2.i).to_vector(), std::vector<c128>(static_cast<std::size_t>(n), 2.i));
     }
-  }
-  cpu::set_isa(best);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Complex, ::testing::ValuesIn(devices()), [](const auto& i) {

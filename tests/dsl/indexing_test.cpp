@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include <jit/cpu/tile_program.hpp>
+#include "each_isa.hpp"
 
 namespace sinter_tests {
 namespace {
@@ -218,10 +218,7 @@ TEST(AxisMapping, RandomReadsMatchTheReference) {
 }
 
 TEST(AxisMapping, OnEveryInstructionSet) {
-  const sn::jit::cpu::Isa before = sn::jit::cpu::isa();
-  for (const auto isa : {sn::jit::cpu::Isa::Sse4, sn::jit::cpu::Isa::Avx2, sn::jit::cpu::Isa::Avx512}) {
-    if (isa > before) break;
-    sn::jit::cpu::set_isa(isa);
+  sn::test::EachIsa().run([](sn::jit::cpu::Isa) {
     for (std::uint64_t seed = 1000; seed < 1040; ++seed) {
       SCOPED_TRACE("seed " + std::to_string(seed));
       Random random(seed);
@@ -231,8 +228,7 @@ TEST(AxisMapping, OnEveryInstructionSet) {
       const AnyTensor index = random_indices({n}, n > 127 ? 127 : n, sn::Device(), random);
       expect_reads(x[index], x, index, rows_reference(host_of(x), host_of(index)), "x[index]");
     }
-  }
-  sn::jit::cpu::set_isa(before);
+  });
 }
 
 TEST(AxisMapping, SizesAroundPowersOfTwo) {

@@ -11,11 +11,11 @@
 #include <set>
 #include <utility>
 
-#include <jit/cpu/tile_program.hpp>
 #include <jit/evaluate/evaluator.hpp>
 #include <visit_real.hpp>
 #include "../jit/composite_reference.hpp"
 #include "../runtime/gpus.hpp"
+#include "each_isa.hpp"
 #include "table.hpp"
 
 namespace sinter {
@@ -431,14 +431,7 @@ void compare_all(const std::string& where, Device device, jit::Mode mode) {
 }
 
 TEST(SpecialValues, OnTheCpuWithEveryBuild) {
-  const jit::cpu::Isa before = jit::cpu::isa();
-  for (auto [isa, isa_name] :
-       {std::pair(jit::cpu::Isa::Sse4, "sse4"), {jit::cpu::Isa::Avx2, "avx2"}, {jit::cpu::Isa::Avx512, "avx512"}}) {
-    if (isa > before) continue;
-    jit::cpu::set_isa(isa);
-    compare_all(isa_name, Device(), jit::Mode::Fused);
-  }
-  jit::cpu::set_isa(before);
+  test::EachIsa().run([](jit::cpu::Isa isa) { compare_all(std::string(isa_name(isa)), Device(), jit::Mode::Fused); });
 }
 
 TEST(SpecialValues, OnTheCpuEagerly) { compare_all("eager", Device(), jit::Mode::Eager); }

@@ -102,9 +102,8 @@ struct Case {
 /// The instruction sets whose loops differ most: the narrowest, without masks, and the one in use.
 template <class F>
 void for_two_isas(F f) {
-  const EachIsa all;
-  all.run([&](Isa isa) {
-    if (isa == all.all().front() || isa == all.all().back()) f(isa);
+  EachIsa().run([&](Isa isa) {
+    if (isa == Isa() || isa == jit::cpu::best_isa()) f(isa);
   });
 }
 

@@ -14,6 +14,7 @@
 
 #include <jit/cpu/tile_program.hpp>
 #include <sinter/runtime/error.hpp>
+#include "each_isa.hpp"
 #include "reference.hpp"
 
 namespace sinter::test {
@@ -31,38 +32,6 @@ inline std::uint32_t seed_of_tests() {
 }
 
 inline constexpr DType all_dtypes[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
-constexpr std::string_view isa_name(Isa isa) {
-  return isa == Isa::Sse4 ? "sse4" : isa == Isa::Avx2 ? "avx2" : "avx512";
-}
-
-/// Iterates over the machine's instruction sets; restores the chosen one at the end.
-class EachIsa {
- public:
-  EachIsa() : before_(jit::cpu::isa()) {
-    for (const Isa isa : {Isa::Sse4, Isa::Avx2, Isa::Avx512}) try {
-        jit::cpu::set_isa(isa);
-        all_.push_back(isa);
-      } catch (const Error&) {
-      }
-    jit::cpu::set_isa(before_);
-  }
-  ~EachIsa() { jit::cpu::set_isa(before_); }
-  EachIsa(const EachIsa&) = delete;
-
-  template <class F>
-  void run(F f) const {
-    for (const Isa isa : all_) {
-      jit::cpu::set_isa(isa);
-      f(isa);
-    }
-  }
-  const std::vector<Isa>& all() const { return all_; }
-
- private:
-  Isa before_;
-  std::vector<Isa> all_;
-};
-
 /// Memory that ends (or starts) at an inaccessible page.
 class GuardedBytes {
  public:

@@ -231,9 +231,7 @@ SINTER_INLINE void for_each_block(std::int64_t n, F body) {
   std::int64_t i = 0;
   for (; i + block_elements <= n; i += block_elements) body(i, Whole{});
   if (i < n) body(i, First{static_cast<int>(n - i)});
-#if defined(__AVX__)
-  _mm256_zeroupper();
-#endif
+  clear_upper_halves();
 }
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

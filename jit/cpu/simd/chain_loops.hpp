@@ -40,7 +40,7 @@ SINTER_CHAIN_TERNARY(SINTER_TERNARY)
 }  // namespace micro
 
 // Without masked loads and stores they are too long to inline in every operation.
-#if defined(__AVX2__)
+#if SINTER_HAS_MASKED_MEMORY
 #define SINTER_PARTIAL SINTER_INLINE
 #else
 #define SINTER_PARTIAL inline __attribute__((noinline))
@@ -166,7 +166,7 @@ struct ChainInterpreter<T, Indices<i...>> {
   static void prefetch(SINTER_MICRO_PARAMETERS) {
     if constexpr (!partial)
       for (int at = ahead; at < ahead + vectors * vector_bytes; at += 64)
-        _mm_prefetch(reinterpret_cast<const char*>(place(operands, m->x, offset, 0)) + at, _MM_HINT_T0);
+        __builtin_prefetch(reinterpret_cast<const char*>(place(operands, m->x, offset, 0)) + at);
     SINTER_NEXT(a...);
   }
   static void end_block(SINTER_MICRO_PARAMETERS) {}
@@ -234,9 +234,7 @@ void chain_loop(void*, const void* const* in, std::int64_t n) {
     ChainInterpreter<T, Indices<0, 1, 2, 3>>::run_partial(call, i * size, rest);
   else if (rest > 0)
     ChainInterpreter<T, Indices<0>>::run_partial(call, i * size, rest);
-#if defined(__AVX__)
-  _mm256_zeroupper();  // the compiler assumes that the operations did this; SSE code would be slow otherwise
-#endif
+  clear_upper_halves();  // the compiler assumes that the operations did this
 }
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

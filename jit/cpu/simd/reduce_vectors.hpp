@@ -12,43 +12,12 @@ struct NanSeen {
   SINTER_INLINE void add(Vec<T>, Vec<T>) {}
   SINTER_INLINE bool any() const { return false; }
 };
-#if defined(__AVX512F__)
-template <>
-struct NanSeen<float> {
-  __mmask16 seen = 0;
-  SINTER_INLINE void add(Vec<float> a, Vec<float> b) {
-    seen = _kor_mask16(seen, _mm512_cmp_ps_mask(a.v, b.v, _CMP_UNORD_Q));
-  }
-  SINTER_INLINE bool any() const { return seen != 0; }
-};
-template <>
-struct NanSeen<double> {
-  __mmask8 seen = 0;
-  SINTER_INLINE void add(Vec<double> a, Vec<double> b) {
-    seen = _kor_mask8(seen, _mm512_cmp_pd_mask(a.v, b.v, _CMP_UNORD_Q));
-  }
-  SINTER_INLINE bool any() const { return seen != 0; }
-};
-#else
 template <Floating T>
 struct NanSeen<T> {
-  Mask<T> seen{};
-  SINTER_INLINE void add(Vec<T> a, Vec<T> b) {
-#if defined(__AVX2__)
-    if constexpr (sizeof(T) == 4)
-      seen = seen | Mask<T>{(NativeMask<T>)_mm256_cmp_ps((__m256)a.v, (__m256)b.v, _CMP_UNORD_Q)};
-    else
-      seen = seen | Mask<T>{(NativeMask<T>)_mm256_cmp_pd((__m256d)a.v, (__m256d)b.v, _CMP_UNORD_Q)};
-#else
-    if constexpr (sizeof(T) == 4)
-      seen = seen | Mask<T>{(NativeMask<T>)_mm_cmpunord_ps((__m128)a.v, (__m128)b.v)};
-    else
-      seen = seen | Mask<T>{(NativeMask<T>)_mm_cmpunord_pd((__m128d)a.v, (__m128d)b.v)};
-#endif
-  }
-  SINTER_INLINE bool any() const { return SINTER_ISA::any(seen); }
+  NativeNans<T> nans;
+  SINTER_INLINE void add(Vec<T> a, Vec<T> b) { nans.add(a.v, b.v); }
+  SINTER_INLINE bool any() const { return nans.any(); }
 };
-#endif
 
 /// The lowest value, -infinity for floats, and the highest.
 template <class T>
@@ -194,19 +163,7 @@ SINTER_INLINE Vec<T> first_lanes(Vec<T> v, int count, Vec<T> rest) {
 struct TwoDoubles {
   Vec<double> low, high;
 };
-SINTER_INLINE TwoDoubles to_doubles(Vec<float> a) {
-#if defined(__AVX512F__)
-  using Half __attribute__((vector_size(32))) = float;
-  const Half low = __builtin_shufflevector(a.v, a.v, 0, 1, 2, 3, 4, 5, 6, 7);
-  const Half high = __builtin_shufflevector(a.v, a.v, 8, 9, 10, 11, 12, 13, 14, 15);
-  return {{__builtin_convertvector(low, Native<double>)}, {__builtin_convertvector(high, Native<double>)}};
-#elif defined(__AVX2__)
-  return {{(Native<double>)_mm256_cvtps_pd(_mm256_castps256_ps128(a.v))},
-          {(Native<double>)_mm256_cvtps_pd(_mm256_extractf128_ps(a.v, 1))}};
-#else
-  return {{(Native<double>)_mm_cvtps_pd(a.v)}, {(Native<double>)_mm_cvtps_pd(_mm_movehl_ps(a.v, a.v))}};
-#endif
-}
+SINTER_INLINE TwoDoubles to_doubles(Vec<float> a) { return {{low_doubles(a.v)}, {high_doubles(a.v)}}; }
 
 /// sum + error += x, where `error` collects the rounding errors of the sum (D. E. Knuth's TwoSum).
 template <class V>

@@ -22,7 +22,7 @@ SINTER_INLINE Vec<T> polynomial(Vec<T> x, T highest, C... rest) {
 /// y * 2^n. Overflow and denormals are right for |n| <= 252.
 SINTER_INLINE Floats scaled(Floats y, Floats n) {
 #if defined(__AVX512F__)
-  return {(Native<float>)_mm512_maskz_scalef_ps(0xFFFF, y.v, n.v)};
+  return {native_scale(y.v, n.v)};
 #else
   // Two factors, since 2^n alone may be out of range; only the second product can be a denormal.
   const NativeMask<float> exponent = __builtin_convertvector(n.v, NativeMask<float>), half = exponent >> 1;
@@ -36,7 +36,7 @@ SINTER_INLINE Floats exp(Floats x) {
   // native_min and native_max keep NaN in this order of operands.
   const Floats limited = native_max(Floats(-104.f), native_min(Floats(89.f), x));
   const Floats n = round(limited * Floats(1.44269504f));
-#if defined(__FMA__)
+#if SINTER_HAS_FMA
   const Floats f = fma(limited, Floats(1.92596303e-8f), fma(limited, Floats(1.44269502f), -n));
 #else
   const Floats f = ((limited - n * Floats(0.693359375f)) + n * Floats(2.12194440e-4f)) * Floats(1.44269504f);
@@ -60,7 +60,7 @@ SINTER_INLINE Vec<double> exp(Vec<double> x) {
                                5.000000000000013e-01);  // least squares, 2^-57
   const Doubles y = mad(p, r * r, r) + Doubles(1);
 #if defined(__AVX512F__)
-  return {(Native<double>)_mm512_maskz_scalef_pd(0xFF, y.v, n.v)};
+  return {native_scale(y.v, n.v)};
 #else
   // Two factors as in scaled, of halves of n + 2 * 1023.
   const auto exponent = (Native<std::uint64_t>)shifted.v, half = exponent >> 1;
@@ -87,26 +87,6 @@ SINTER_INLINE Floats log(Floats x) {
   return select(!(x >= Floats(0.f)), Floats(__builtin_nanf("")), r);
 }
 
-/// 1 / x to about 12 bits.
-SINTER_INLINE Floats reciprocal_estimate(Floats x) {
-#if defined(__AVX512F__)
-  return {(Native<float>)_mm512_maskz_rcp14_ps(0xFFFF, x.v)};
-#elif defined(__AVX2__)
-  return {(Native<float>)_mm256_rcp_ps(x.v)};
-#else
-  return {(Native<float>)_mm_rcp_ps(x.v)};
-#endif
-}
-
-/// c - a * b.
-SINTER_INLINE Floats nmad(Floats a, Floats b, Floats c) {
-#if defined(__AVX512F__)
-  return {(Native<float>)_mm512_fnmadd_ps(a.v, b.v, c.v)};
-#else
-  return mad(-a, b, c);
-#endif
-}
-
 /// x = n log(2) + r, |r| <= log(2) / 2. The lowest bits of `shifted` hold n: adding 1.5 * 2^23 rounds to an integer.
 struct Reduced {
   Floats shifted, r;
@@ -125,7 +105,7 @@ SINTER_INLINE Floats tanh(Floats x) {
   const Floats power((Native<float>)(((NativeMask<float>)shifted.v << 23) + 0x3f800000));
   const Floats t = mad(power, mad(p, r * r, r), power - Floats(1.f));
   // Compensates the rounding error of t + 2 in the quotient.
-  const Floats d = t + Floats(2.f), lost = t - (d - Floats(2.f)), inverse = reciprocal_estimate(d);
+  const Floats d = t + Floats(2.f), lost = t - (d - Floats(2.f)), inverse = {reciprocal_estimate(d.v)};
 #if defined(__AVX512F__)
   const Floats q = t * inverse;  // to 14 bits; the next line refines it, in half the time of a division
   const Floats result = mad(nmad(q, lost, nmad(q, d, t)), inverse, q);

@@ -43,35 +43,9 @@ SINTER_INLINE BFloat16 to_bfloat16(float value) {
   return {static_cast<std::uint16_t>(float_to_bfloat16<std::uint32_t>(value))};
 }
 
-using FloatBits __attribute__((vector_size(vector_bytes))) = std::uint32_t;
-
-/// The bits of as many 16-bit floats as a vector has floats; compilers split conversions between such vectors into
-/// scalar ones. (gcc does not diagnose the masked forms' reads of undefined lanes.)
-SINTER_INLINE FloatBits load_bits(const void* p) {
-#if defined(__AVX512F__)
-  return (FloatBits)_mm512_maskz_cvtepu16_epi32(0xFFFF, _mm256_loadu_si256(static_cast<const __m256i*>(p)));
-#elif defined(__AVX2__)
-  return (FloatBits)_mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p)));
-#else
-  return (FloatBits)_mm_cvtepu16_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
-#endif
-}
-SINTER_INLINE void store_bits(void* p, FloatBits bits) {
-#if defined(__AVX512F__)
-  _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_maskz_cvtepi32_epi16(0xFFFF, (__m512i)bits));
-#elif defined(__AVX2__)
-  const __m256i halves = _mm256_packus_epi32((__m256i)bits, (__m256i)bits);  // packs each 128-bit half separately
-  _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_castsi256_si128(_mm256_permute4x64_epi64(halves, 0x08)));
-#else
-  _mm_storel_epi64(static_cast<__m128i*>(p), _mm_packus_epi32((__m128i)bits, (__m128i)bits));
-#endif
-}
-
 SINTER_INLINE Native<float> load_wide(const Half* p) {
-#if defined(__AVX512F__)
-  return (Native<float>)_mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-#elif defined(__F16C__)
-  return (Native<float>)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#if SINTER_HAS_FLOAT16
+  return load_float16(p);
 #else
   return half_to_float<Native<float> >(load_bits(p));
 #endif
@@ -79,11 +53,8 @@ SINTER_INLINE Native<float> load_wide(const Half* p) {
 SINTER_INLINE Native<float> load_wide(const BFloat16* p) { return (Native<float>)(load_bits(p) << 16); }
 
 SINTER_INLINE void store_narrow(Half* p, Native<float> v) {
-#if defined(__AVX512F__)
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
-                      _mm512_maskz_cvtps_ph(0xFFFF, (__m512)v, _MM_FROUND_TO_NEAREST_INT));
-#elif defined(__F16C__)
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT));
+#if SINTER_HAS_FLOAT16
+  store_float16(p, v);
 #else
   store_bits(p, float_to_half<FloatBits>(v));
 #endif

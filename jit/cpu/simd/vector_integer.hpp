@@ -137,15 +137,14 @@ SINTER_INLINE Vec<T> bitwise_right_shift(Vec<T> a, Vec<T> b) {
 /// By repeated squaring. A negative exponent gives 0, except for bases 1 and -1.
 template <Integer T>
 SINTER_INLINE Vec<T> pow(Vec<T> a, Vec<T> b) {
-  const Vec<T> zero(0), combine_scalars(1), odd = b & combine_scalars;
-  Vec<T> result = combine_scalars, base = a, left = b;
+  const Vec<T> zero(0), one(1), odd = b & one;
+  Vec<T> result = one, base = a, left = b;
   for (Mask<T> more = left > zero; any(more); more = left > zero) {
-    result = select(more & ((left & combine_scalars) != zero), result * base, result);
+    result = select(more & ((left & one) != zero), result * base, result);
     base = base * base;
     left.v >>= 1;
   }
-  const Vec<T> inverse = select(a == combine_scalars, combine_scalars,
-                                select(a == -combine_scalars, select(odd != zero, a, combine_scalars), zero));
+  const Vec<T> inverse = select(a == one, one, select(a == -one, select(odd != zero, a, one), zero));
   return select(b < zero, inverse, result);
 }
 

@@ -30,16 +30,7 @@ SINTER_INLINE Longs low_half(Longs a) { return a & Longs(0xFFFFFFFF); }
 SINTER_INLINE Longs high_half(Longs a) {
   return {(Native<std::int64_t>)((typename NativeVector<std::uint64_t>::type)a.v >> 32)};
 }
-/// The product of the low halves.
-SINTER_INLINE Longs multiply_words(Longs a, Longs b) {
-#if defined(__AVX512F__)
-  return {(Native<std::int64_t>)_mm512_maskz_mul_epu32(0xFF, (__m512i)a.v, (__m512i)b.v)};
-#elif defined(__AVX2__)
-  return {(Native<std::int64_t>)_mm256_mul_epu32((__m256i)a.v, (__m256i)b.v)};
-#else
-  return {(Native<std::int64_t>)_mm_mul_epu32((__m128i)a.v, (__m128i)b.v)};
-#endif
-}
+SINTER_INLINE Longs multiply_words(Longs a, Longs b) { return {multiply_words(a.v, b.v)}; }
 
 SINTER_INLINE Words philox(Longs counter, Longs key) {
   Longs c0 = low_half(counter), c1 = high_half(counter), c2(0), c3(0), k0 = low_half(key), k1 = high_half(key);

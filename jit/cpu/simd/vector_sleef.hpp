@@ -12,6 +12,9 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 #elif defined(__AVX2__)
 #define SINTER_SLEEF(name, bound) Sleef_##name##f8_##bound##avx2
 #define SINTER_SLEEF_DOUBLE(name, bound) Sleef_##name##d4_##bound##avx2
+#elif defined(__aarch64__)
+#define SINTER_SLEEF(name, bound) Sleef_##name##f4_##bound##advsimd
+#define SINTER_SLEEF_DOUBLE(name, bound) Sleef_##name##d2_##bound##advsimd
 #else
 #define SINTER_SLEEF(name, bound) Sleef_##name##f4_##bound##sse4
 #define SINTER_SLEEF_DOUBLE(name, bound) Sleef_##name##d2_##bound##sse4
