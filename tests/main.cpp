@@ -100,6 +100,13 @@ class Sample : public ::testing::Environment {
   }
 };
 
+/// What runs programs of another architecture.
+#ifdef SINTER_TEST_EMULATOR
+const std::string emulator = SINTER_TEST_EMULATOR " ";
+#else
+const std::string emulator;
+#endif
+
 std::string path_of_program() {
   char path[PATH_MAX] = {};
   return readlink("/proc/self/exe", path, sizeof path - 1) > 0 ? path : "";
@@ -163,7 +170,7 @@ void ignore_leaks() { ignores_leaks = true; }
 
 void keep_kernels_in_memory() { setenv("SINTER_CACHE", "memory", 1); }
 
-std::string this_program() { return "'" + path_of_program() + "' " + selected; }
+std::string this_program() { return emulator + ("'" + path_of_program() + "' ") + selected; }
 
 }  // namespace sinter::test
 

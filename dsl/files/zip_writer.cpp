@@ -25,7 +25,7 @@ std::string fields(std::initializer_list<std::pair<std::uint64_t, int>> numbers)
 }
 
 std::uint64_t flags(const std::string& name) {
-  return std::ranges::all_of(name, [](char c) { return c >= 0; }) ? 0 : utf8;
+  return std::ranges::all_of(name, [](unsigned char c) { return c < 0x80; }) ? 0 : utf8;
 }
 
 /// The fields that an entry's header and its directory record share.

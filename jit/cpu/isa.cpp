@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <new>
 
+#include <runtime/cpu/vector_units.hpp>
 #include <runtime/environment.hpp>
 #include <sinter/runtime/error.hpp>
 #include "loop_table.hpp"
@@ -37,22 +38,7 @@ constinit std::atomic<int> current{unknown};
 
 }  // namespace
 
-#if defined(__aarch64__)
-Isa best_isa() noexcept { return Isa::Neon; }
-const LoopTable& loop_table() noexcept { return neon::loop_table; }
-#else
-Isa best_isa() noexcept {
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return avx512 ? Isa::Avx512 : avx2 ? Isa::Avx2 : Isa::Sse4;
-}
-const LoopTable& loop_table() noexcept {
-  const Isa in_use = isa();
-  return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
-}
-#endif
+Isa best_isa() noexcept { return static_cast<Isa>(runtime::vector_units()); }
 
 Isa isa() noexcept {
   int known = current.load(std::memory_order_relaxed);
@@ -66,6 +52,15 @@ void set_isa(Isa isa) {
   if (isa > has)
     throw Error(fmt::format("set_isa({}): this processor supports at most {}", isa_name(isa), isa_name(has)));
   current.store(static_cast<int>(isa), std::memory_order_relaxed);
+}
+
+const LoopTable& loop_table() noexcept {
+#if defined(__aarch64__)
+  return neon::loop_table;
+#else
+  const Isa in_use = isa();
+  return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
+#endif
 }
 
 }  // namespace sinter::inline v1::jit::cpu

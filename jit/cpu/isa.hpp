@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// Those of the architecture that the library is built for, each with all that the ones before it have.
+/// Those of the architecture that the library is built for, in the order of runtime::VectorUnits.
 #if defined(__aarch64__)
 enum class Isa : std::uint8_t { Neon };
 inline constexpr std::string_view isa_names[] = {"neon"};

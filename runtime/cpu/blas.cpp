@@ -54,18 +54,6 @@ bool resolve(void* library, Blas& table) {
          find_function(library, "cblas_dgemv", table.cblas_dgemv);
 }
 
-VectorUnits vector_units() noexcept {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  return avx512 ? VectorUnits::Avx512 : avx2 ? VectorUnits::Avx2 : VectorUnits::Older;
-#else
-  return VectorUnits::Older;
-#endif
-}
-
 constexpr std::string_view cores_with_small_kernels[] = {"SkylakeX", "Cooperlake", "SapphireRapids"};
 
 /// Sets the members that depend on the processor that OpenBLAS detects.
@@ -197,7 +185,8 @@ Blas open_blas() {
 }  // namespace
 
 std::string core_advice(std::string_view core, VectorUnits has) {
-  if (has == VectorUnits::Older || std::ranges::find(cores_before_avx2, core) == std::end(cores_before_avx2)) return {};
+  if (has == VectorUnits::Baseline || std::ranges::find(cores_before_avx2, core) == std::end(cores_before_avx2))
+    return {};
   const bool wide = has == VectorUnits::Avx512;
   return fmt::format(
       "OpenBLAS uses its kernels for {} although this processor supports {}: matrix products on the CPU take several "

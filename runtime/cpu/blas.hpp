@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "vector_units.hpp"
+
 namespace sinter::inline v1::runtime {
 
 /// Constants of the C interface: CBLAS_ORDER, CBLAS_TRANSPOSE.
@@ -37,8 +39,6 @@ class InBlas {
  private:
   bool is_alone_;
 };
-
-enum class VectorUnits { Older, Avx2, Avx512 };
 
 /// A message for when OpenBLAS does not recognize the processor and uses fewer vector units than it has; otherwise
 /// empty. `core` is OpenBLAS's name for the processor.

@@ -44,8 +44,8 @@ constexpr const char* flags[] = {"-xc++",
 #if defined(__x86_64__)
                                  "-march=native",
 #elif defined(__aarch64__)
-                                 "-mcpu=native",
                                  "-mtls-dialect=trad",
+                                 "-mno-outline-atomics",  // these are calls of libgcc
 #endif
                                  "-ffp-contract=off",
                                  "-fno-math-errno",
