@@ -98,9 +98,10 @@ struct Reducer {
   std::int64_t first_size = 0;  // bytes of an element of ReduceStates::first; 8 for second
 };
 
-/// Reductions: sum prod amax amin any all argmax argmin, by the operand's dtype in the order of the groups.
+/// Reductions: sum prod amax amin any all argmax argmin, by the dtype of the elements in memory, in the order of the
+/// groups, then float16 and bfloat16, which are reduced in float32.
 inline constexpr int reduction_count = 8;
-inline constexpr int reduce_dtypes = 5;
+inline constexpr int reduce_dtypes = 7;
 
 /// The loops of one instruction set.
 struct LoopTable {

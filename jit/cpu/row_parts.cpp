@@ -18,9 +18,12 @@ std::uint8_t dtype_number(DType dtype) {
     case DType::Int32: return static_cast<std::uint8_t>(Group::Int32);
     case DType::Int64: return static_cast<std::uint8_t>(Group::Int64);
     case DType::Float32: return static_cast<std::uint8_t>(Group::Float32);
+    case DType::Float16: return static_cast<std::uint8_t>(Group::Float64) + 1;
+    case DType::BFloat16: return static_cast<std::uint8_t>(Group::Float64) + 2;
     default: return static_cast<std::uint8_t>(Group::Float64);
   }
 }
+static_assert(static_cast<int>(Group::Float64) + 3 == reduce_dtypes);
 static_assert(static_cast<int>(Op::argmin) - static_cast<int>(Op::sum) + 1 == reduction_count);
 
 constexpr std::int32_t nothing = -1;
@@ -73,7 +76,7 @@ class RowPartsBuilder {
     for (Id id = 0; id < graph_.nodes().size(); ++id) {
       const Node& n = graph_.nodes()[id];
       if (!combines(n)) continue;
-      const Operand of = graph_.operands(n)[0];
+      const Operand of = in_memory(graph_.operands(n)[0]);
       const Node& elements = graph_[of];
       const int stage = stages_.stage_of(Operand{static_cast<NodeId>(id), 0});
       row_of_[id] = static_cast<std::int32_t>(new_row(n.dtype));
@@ -84,6 +87,16 @@ class RowPartsBuilder {
       to_.stages[static_cast<std::size_t>(stage)].reductions.push_back(r);
     }
     to_.results = static_cast<std::uint32_t>(to_.row_sizes.size());
+  }
+
+  /// What a reduction reads: 16-bit leaves without a conversion before it.
+  Operand in_memory(Operand o) const {
+    const Node& n = graph_[o];
+    if (n.op != Op::cast || n.dtype != DType::Float32) return o;
+    const Operand from = graph_.operands(n)[0];
+    const Node& leaf = graph_[from];
+    const bool is_half = leaf.dtype == DType::Float16 || leaf.dtype == DType::BFloat16;
+    return is_half && leaf.op == Op::leaf ? from : o;
   }
 
   /// The tile of a reduction's operand; leaves that are not read in place are copied to one.

@@ -31,7 +31,7 @@ struct Part {
 
 struct RowReduction {
   std::uint8_t op;                    // of the table of reducers
-  std::uint8_t dtype;                 // of the operand, in that table
+  std::uint8_t dtype;                 // of the elements, in that table
   std::uint32_t tile;                 // that holds the operand's elements
   std::optional<std::uint32_t> leaf;  // the nest's operand that the elements are, if they can be read in place
   std::uint32_t result;               // a PerRow

@@ -24,6 +24,8 @@ using Raw = std::conditional_t<
     sizeof(T) == 8, std::uint64_t,
     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
+using HalfPart __attribute__((vector_size(vector_bytes / 2))) = std::uint16_t;
+
 template <class T>
 struct Block {
   static_assert(is_computed<T>);
@@ -36,10 +38,17 @@ struct Block<bool> {
   Mask<float> v[mask_parts];
 };
 template <class T>
-  requires(!is_computed<T>)
+  requires(!is_computed<T> && !is_half<T>)
 struct Block<T> {
   using element = T;
   typename NativeVector<Raw<T>>::type whole[parts<T>];
+};
+/// As many elements in each part as a vector has floats: larger parts would go through memory at each conversion.
+template <class T>
+  requires(is_half<T>)
+struct Block<T> {
+  using element = T;
+  HalfPart v[parts<float>];
 };
 
 /// All elements of a block, or the first ones.
@@ -72,6 +81,15 @@ SINTER_INLINE Block<T> load(const void* array, std::int64_t i, Range range) {
         b.v[k] = Vec<T>::load(p);
       else
         b.v[k] = Vec<T>::load(p, count_of_part<T>(range, k));
+  } else if constexpr (is_half<T>) {
+    const T* p = static_cast<const T*>(array) + i;
+    for (int k = 0; k < parts<float>; ++k, p += Vec<float>::lanes) {
+      b.v[k] = HalfPart{};
+      if constexpr (std::is_same_v<Range, Whole>)
+        __builtin_memcpy(&b.v[k], p, sizeof b.v[k]);
+      else
+        copy_bytes(&b.v[k], p, count_of_part<float>(range, k) * static_cast<int>(sizeof(T)));
+    }
   } else {
     const auto* p = static_cast<const Raw<T>*>(array) + i;
     for (int k = 0; k < parts<T>; ++k) b.whole[k] = typename NativeVector<Raw<T>>::type{};
@@ -98,6 +116,13 @@ SINTER_INLINE void store(void* array, std::int64_t i, Range range, const Block<T
         b.v[k].store(p);
       else
         b.v[k].store(p, count_of_part<T>(range, k));
+  } else if constexpr (is_half<T>) {
+    T* p = static_cast<T*>(array) + i;
+    for (int k = 0; k < parts<float>; ++k, p += Vec<float>::lanes)
+      if constexpr (std::is_same_v<Range, Whole>)
+        __builtin_memcpy(p, &b.v[k], sizeof b.v[k]);
+      else
+        copy_bytes(p, &b.v[k], count_of_part<float>(range, k) * static_cast<int>(sizeof(T)));
   } else {
     auto* p = static_cast<Raw<T>*>(array) + i;
     if constexpr (std::is_same_v<Range, Whole>)
@@ -117,7 +142,10 @@ SINTER_INLINE Block<T> broadcast(const void* element) {
   } else {
     Raw<T> raw;
     __builtin_memcpy(&raw, element, sizeof raw);
-    for (int k = 0; k < parts<T>; ++k) b.whole[k] = typename NativeVector<Raw<T>>::type{} + raw;
+    if constexpr (is_half<T>)
+      for (int k = 0; k < parts<float>; ++k) b.v[k] = HalfPart{} + raw;
+    else
+      for (int k = 0; k < parts<T>; ++k) b.whole[k] = typename NativeVector<Raw<T>>::type{} + raw;
   }
   return b;
 }
@@ -207,14 +235,12 @@ SINTER_INLINE Block<To> cast(const Block<From>& b) {
   } else if constexpr (is_half<From>) {
     static_assert(std::is_same_v<To, float>);
     Block<float> r;
-    for (int k = 0; k < parts<float>; ++k)
-      r.v[k] = load_wide(reinterpret_cast<const From*>(&b.whole) + k * Vec<float>::lanes);
+    for (int k = 0; k < parts<float>; ++k) r.v[k] = load_wide(reinterpret_cast<const From*>(&b.v[k]));
     return r;
   } else if constexpr (is_half<To>) {
     static_assert(std::is_same_v<From, float>);
     Block<To> r;
-    for (int k = 0; k < parts<float>; ++k)
-      store_narrow(reinterpret_cast<To*>(&r.whole) + k * Vec<float>::lanes, b.v[k].v);
+    for (int k = 0; k < parts<float>; ++k) store_narrow(reinterpret_cast<To*>(&r.v[k]), b.v[k].v);
     return r;
   } else if constexpr (std::is_same_v<From, std::int32_t> && std::is_same_v<To, float>) {
     Block<float> r;

@@ -91,6 +91,11 @@ SINTER_INLINE Native<float> reciprocal_estimate(Native<float> x) {
   return (Native<float>)vmulq_f32(vrecpsq_f32(v, r), r);
 }
 
+template <class N>
+SINTER_INLINE N select_unordered(N a, N b, N x, N y) {
+  return (a == a) & (b == b) ? y : x;
+}
+
 template <class T>
 struct NativeNans {
   NativeMask<T> seen{};

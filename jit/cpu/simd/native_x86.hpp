@@ -226,6 +226,29 @@ SINTER_INLINE Native<double> native_scale(Native<double> y, Native<double> n) {
 }
 #endif
 
+/// x where a or b is NaN, else y.
+SINTER_INLINE Native<float> select_unordered(Native<float> a, Native<float> b, Native<float> x, Native<float> y) {
+#if defined(__AVX512F__)
+  return (Native<float>)_mm512_mask_blend_ps(_mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_UNORD_Q), (__m512)y,
+                                             (__m512)x);
+#elif defined(__AVX2__)
+  return (Native<float>)_mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_UNORD_Q));
+#else
+  return (Native<float>)_mm_blendv_ps(y, x, _mm_cmpunord_ps(a, b));
+#endif
+}
+SINTER_INLINE Native<double> select_unordered(Native<double> a, Native<double> b, Native<double> x,
+                                              Native<double> y) {
+#if defined(__AVX512F__)
+  return (Native<double>)_mm512_mask_blend_pd(_mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_UNORD_Q), (__m512d)y,
+                                              (__m512d)x);
+#elif defined(__AVX2__)
+  return (Native<double>)_mm256_blendv_pd(y, x, _mm256_cmp_pd(a, b, _CMP_UNORD_Q));
+#else
+  return (Native<double>)_mm_blendv_pd(y, x, _mm_cmpunord_pd(a, b));
+#endif
+}
+
 /// Collects which of the elements are NaN.
 template <class T>
 struct NativeNans {
@@ -310,6 +333,18 @@ SINTER_INLINE void store_bits(void* p, FloatBits bits) {
   _mm_storel_epi64(static_cast<__m128i*>(p), _mm_packus_epi32((__m128i)bits, (__m128i)bits));
 #endif
 }
+
+#if defined(__AVX512F__)
+/// Rounds to bfloat16; NaN stays one.
+SINTER_INLINE FloatBits rounded_bfloat16(Native<float> v) {
+  const __m512i bits = (__m512i)v;
+  const __mmask16 is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+  const __mmask16 is_nan = _mm512_cmp_ps_mask((__m512)v, (__m512)v, _CMP_UNORD_Q);
+  __m512i rounded = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF));
+  rounded = _mm512_mask_add_epi32(rounded, is_odd, bits, _mm512_set1_epi32(0x8000));
+  return (FloatBits)_mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000)) >> 16;
+}
+#endif
 
 #if SINTER_HAS_FLOAT16
 /// Between float16 in memory and floats, rounded to the nearest.

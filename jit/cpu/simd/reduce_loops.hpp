@@ -1,5 +1,6 @@
 // Reduces rows to one value each, and merges the partial results of a row.
 #pragma once
+#include "conversions.hpp"
 #include "reduce_vectors.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
@@ -9,14 +10,37 @@ namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 inline constexpr std::int64_t block = 1024, strip_rows = 16;
 inline constexpr std::int64_t tiny_row = 8;
 
-template <class T>
-SINTER_INLINE const Stored<T>* row_at(const void* in, std::int64_t r, std::int64_t pitch) {
-  return static_cast<const Stored<T>*>(in) + r * pitch;
+template <class E>
+SINTER_INLINE const E* row_at(const void* in, std::int64_t r, std::int64_t pitch) {
+  return static_cast<const E*>(in) + r * pitch;
+}
+
+// Elements in memory as T, in which they are reduced: of T itself, or 16-bit floats.
+template <class T, class E>
+SINTER_INLINE Vec<T> load_as(const E* p) {
+  if constexpr (is_half<E>)
+    return {load_wide(p)};
+  else
+    return Vec<T>::load(p);
+}
+template <class T, class E>
+SINTER_INLINE Vec<T> load_as(const E* p, int count) {
+  if constexpr (is_half<E>)
+    return {load_wide(p, count)};
+  else
+    return Vec<T>::load(p, count);
+}
+template <class T, class E>
+SINTER_INLINE Stored<T> element_as(const E* p) {
+  if constexpr (is_half<E>)
+    return to_float(*p);
+  else
+    return value_of_stored<T>(p);
 }
 
 /// A vector whose lanes reduce to the same value as n elements, at least one.
-template <class F, class T>
-SINTER_INLINE Vec<T> gathered(const Stored<T>* p, std::int64_t n, NanSeen<T>& nans) {
+template <class F, class T, class E>
+SINTER_INLINE Vec<T> gathered(const E* p, std::int64_t n, NanSeen<T>& nans) {
   using V = Vec<T>;
   constexpr int lanes = V::lanes, wide = 8;
   std::int64_t i = 0;
@@ -28,7 +52,7 @@ SINTER_INLINE Vec<T> gathered(const Stored<T>* p, std::int64_t n, NanSeen<T>& na
     for (; i + wide * lanes <= n; i += wide * lanes) {
 #pragma GCC unroll 4
       for (int k = 0; k < wide; k += 2) {
-        const V x = V::load(p + i + k * lanes), y = V::load(p + i + (k + 1) * lanes);
+        const V x = load_as<T>(p + i + k * lanes), y = load_as<T>(p + i + (k + 1) * lanes);
         if constexpr (F::tracks_nan) nans.add(x, y);
         a[k] = F::combine(a[k], x);
         a[k + 1] = F::combine(a[k + 1], y);
@@ -38,20 +62,20 @@ SINTER_INLINE Vec<T> gathered(const Stored<T>* p, std::int64_t n, NanSeen<T>& na
                      F::combine(F::combine(a[4], a[5]), F::combine(a[6], a[7])));
   }
   for (; i + lanes <= n; i += lanes) {
-    const V x = V::load(p + i);
+    const V x = load_as<T>(p + i);
     if constexpr (F::tracks_nan) nans.add(x, x);
     all = F::combine(all, x);
   }
   if (const int rest = static_cast<int>(n - i); rest > 0) {
-    const V x = first_lanes(V::load(p + i, rest), rest, none);
+    const V x = first_lanes(load_as<T>(p + i, rest), rest, none);
     if constexpr (F::tracks_nan) nans.add(x, x);
     all = F::combine(all, x);
   }
   return all;
 }
 
-template <class F, class T>
-SINTER_INLINE Stored<T> value_of(const Stored<T>* p, std::int64_t n) {
+template <class F, class T, class E>
+SINTER_INLINE Stored<T> value_of(const E* p, std::int64_t n) {
   NanSeen<T> nans;
   const Stored<T> value = reduce_lanes<F>(gathered<F, T>(p, n, nans)).v[0];
   return nans.any() ? nan<T>() : value;
@@ -72,8 +96,8 @@ SINTER_INLINE void with_length(std::int64_t n, F f) {
   }
 }
 
-/// The state is a value of the elements' type.
-template <class F, class T>
+/// The state is a value of type T.
+template <class F, class T, class E = Stored<T>>
 struct PlainReduction {
   using S = Stored<T>;
   using First = S;
@@ -84,22 +108,22 @@ struct PlainReduction {
     S* const states = state(s);
     if (n <= tiny_row && pitch == n)
       return with_length(n, [&]<int length>(Lanes<length>)
-                                SINTER_LAMBDA { tiny_rows<length>(states, static_cast<const S*>(in), rows); });
+                                SINTER_LAMBDA { tiny_rows<length>(states, static_cast<const E*>(in), rows); });
     for (std::int64_t r = 0; r < rows; ++r) {
-      const S* const p = row_at<T>(in, r, pitch);
+      const E* const p = row_at<E>(in, r, pitch);
       S value = states[r];
       if (n <= tiny_row)
-        for (std::int64_t i = 0; i < n; ++i) value = combine_scalars(value, value_of_stored<T>(p + i));
+        for (std::int64_t i = 0; i < n; ++i) value = combine_scalars(value, element_as<T>(p + i));
       else
         value = combine_scalars(value, value_of<F, T>(p, n));
       states[r] = value;
     }
   }
   template <int n>
-  static void tiny_rows(S* __restrict states, const S* __restrict p, std::int64_t rows) {
+  static void tiny_rows(S* __restrict states, const E* __restrict p, std::int64_t rows) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      S value = value_of_stored<T>(p + r * n);
-      for (int i = 1; i < n; ++i) value = combine_scalars(value, value_of_stored<T>(p + r * n + i));
+      S value = element_as<T>(p + r * n);
+      for (int i = 1; i < n; ++i) value = combine_scalars(value, element_as<T>(p + r * n + i));
       states[r] = combine_scalars(states[r], value);
     }
   }
@@ -111,7 +135,7 @@ struct PlainReduction {
   }
 
   template <int wide>
-  static SINTER_INLINE void strip(S* state, const S* p, std::int64_t count, std::int64_t pitch) {
+  static SINTER_INLINE void strip(S* state, const E* p, std::int64_t count, std::int64_t pitch) {
     using V = Vec<T>;
     V a[wide];
     [[maybe_unused]] Mask<T> nans[wide];
@@ -119,7 +143,7 @@ struct PlainReduction {
     for (std::int64_t j = 0; j < count; ++j, p += pitch)
 #pragma GCC unroll 4
       for (int k = 0; k < wide; ++k) {
-        const V x = V::load(p + k * V::lanes);
+        const V x = load_as<T>(p + k * V::lanes);
         if constexpr (F::tracks_nan && std::is_floating_point_v<T>) nans[k] = nans[k] | (x != x);
         a[k] = F::combine(a[k], x);
       }
@@ -133,14 +157,14 @@ struct PlainReduction {
     constexpr int lanes = Vec<T>::lanes, wide = 4;
     S* const states = state(s);
     for (std::int64_t j = 0; j < count; j += strip_rows) {
-      const S* const p = row_at<T>(in, j, pitch);
+      const E* const p = row_at<E>(in, j, pitch);
       const std::int64_t rows = count - j < strip_rows ? count - j : strip_rows;
       std::int64_t i = 0;
       for (; i + wide * lanes <= n; i += wide * lanes) strip<wide>(states + i, p + i, rows, pitch);
       for (; i + lanes <= n; i += lanes) strip<1>(states + i, p + i, rows, pitch);
       for (; i < n; ++i)
         for (std::int64_t r = 0; r < rows; ++r)
-          states[i] = combine_scalars(states[i], value_of_stored<T>(p + r * pitch + i));
+          states[i] = combine_scalars(states[i], element_as<T>(p + r * pitch + i));
     }
   }
   static void start(ReduceStates s, std::int64_t n) {
@@ -155,6 +179,7 @@ struct PlainReduction {
 };
 
 /// Sums of floats: the state is a double.
+template <class E>
 struct FloatSum {
   using First = double;
   static double* state(ReduceStates s) { return static_cast<double*>(s.first); }
@@ -163,21 +188,21 @@ struct FloatSum {
                     std::int64_t) {
     if (n <= tiny_row && pitch == n)
       return with_length(n, [&]<int length>(Lanes<length>)
-                                SINTER_LAMBDA { tiny_rows<length>(state(s), static_cast<const float*>(in), rows); });
-    for (std::int64_t r = 0; r < rows; ++r) state(s)[r] += row_sum(row_at<float>(in, r, pitch), n);
+                                SINTER_LAMBDA { tiny_rows<length>(state(s), static_cast<const E*>(in), rows); });
+    for (std::int64_t r = 0; r < rows; ++r) state(s)[r] += row_sum(row_at<E>(in, r, pitch), n);
   }
   template <int n>
-  static void tiny_rows(double* __restrict states, const float* __restrict p, std::int64_t rows) {
+  static void tiny_rows(double* __restrict states, const E* __restrict p, std::int64_t rows) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      float sum = p[r * n];
-      for (int i = 1; i < n; ++i) sum += p[r * n + i];
+      float sum = element_as<float>(p + r * n);
+      for (int i = 1; i < n; ++i) sum += element_as<float>(p + r * n + i);
       states[r] += static_cast<double>(sum);
     }
   }
-  static SINTER_INLINE double row_sum(const float* p, std::int64_t n) {
+  static SINTER_INLINE double row_sum(const E* p, std::int64_t n) {
     if (n <= tiny_row) {
       double sum = 0;
-      for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(p[i]);
+      for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(element_as<float>(p + i));
       return sum;
     }
     NanSeen<float> nans;
@@ -192,13 +217,13 @@ struct FloatSum {
   }
 
   template <int wide>
-  static SINTER_INLINE void strip(double* state, const float* p, std::int64_t count, std::int64_t pitch) {
+  static SINTER_INLINE void strip(double* state, const E* p, std::int64_t count, std::int64_t pitch) {
     using V = Vec<float>;
     V a[wide];
-    for (int k = 0; k < wide; ++k) a[k] = V::load(p + k * V::lanes);
+    for (int k = 0; k < wide; ++k) a[k] = load_as<float>(p + k * V::lanes);
     for (std::int64_t i = 1; i < count; ++i)
 #pragma GCC unroll 4
-      for (int k = 0; k < wide; ++k) a[k] = a[k] + V::load(p + i * pitch + k * V::lanes);
+      for (int k = 0; k < wide; ++k) a[k] = a[k] + load_as<float>(p + i * pitch + k * V::lanes);
     for (int k = 0; k < wide; ++k) {
       const TwoDoubles d = to_doubles(a[k]);
       double* const to = state + k * V::lanes;
@@ -206,11 +231,11 @@ struct FloatSum {
       (Vec<double>::load(to + V::lanes / 2) + d.high).store(to + V::lanes / 2);
     }
   }
-  static SINTER_INLINE void strip_of_few(double* state, const float* p, std::int64_t count, std::int64_t pitch,
+  static SINTER_INLINE void strip_of_few(double* state, const E* p, std::int64_t count, std::int64_t pitch,
                                          std::int64_t n) {
     for (std::int64_t k = 0; k < n; ++k) {
-      float sum = p[k];
-      for (std::int64_t i = 1; i < count; ++i) sum += p[i * pitch + k];
+      float sum = element_as<float>(p + k);
+      for (std::int64_t i = 1; i < count; ++i) sum += element_as<float>(p + i * pitch + k);
       state[k] += static_cast<double>(sum);
     }
   }
@@ -219,7 +244,7 @@ struct FloatSum {
     constexpr int lanes = Vec<float>::lanes, wide = 4;
     double* const states = state(s);
     for (std::int64_t j = 0; j < count; j += strip_rows) {
-      const auto* p = static_cast<const float*>(in) + j * pitch;
+      const auto* p = static_cast<const E*>(in) + j * pitch;
       const std::int64_t rows = count - j < strip_rows ? count - j : strip_rows;
       std::int64_t i = 0;
       for (; i + wide * lanes <= n; i += wide * lanes) strip<wide>(states + i, p + i, rows, pitch);
@@ -314,7 +339,7 @@ struct DoubleSum {
 };
 
 /// Positions: the state is a value and its position, -1 while there is none. Parts are merged in order of position.
-template <class F, class T>
+template <class F, class T, class E = T>
 struct PositionReduction {
   using First = T;
   static T* value(ReduceStates s) { return static_cast<T*>(s.first); }
@@ -331,9 +356,9 @@ struct PositionReduction {
   static void along(ReduceStates s, const void* in, std::int64_t rows, std::int64_t n, std::int64_t pitch,
                     std::int64_t position) {
     for (std::int64_t r = 0; r < rows; ++r) {
-      const T* const p = row_at<T>(in, r, pitch);
+      const E* const p = row_at<E>(in, r, pitch);
       if (n <= tiny_row) {
-        for (std::int64_t i = 0; i < n; ++i) offer(s, r, p[i], position + i);
+        for (std::int64_t i = 0; i < n; ++i) offer(s, r, element_as<T>(p + i), position + i);
         continue;
       }
       for (std::int64_t i = 0; i < n; i += block) {
@@ -346,39 +371,40 @@ struct PositionReduction {
     }
   }
   /// The position of the value, or of the first NaN.
-  static SINTER_INLINE std::int64_t first_equal(const T* p, std::int64_t n, T best) {
+  static SINTER_INLINE std::int64_t first_equal(const E* p, std::int64_t n, T best) {
     using V = Vec<T>;
     const bool is_nan = best != best;
     const V wanted(best);
     std::int64_t i = 0;
     for (; i + V::lanes <= n; i += V::lanes) {
-      const V x = V::load(p + i);
+      const V x = load_as<T>(p + i);
       if (any(is_nan ? x != x : x == wanted)) break;
     }
-    while (i < n - 1 && !(is_nan ? p[i] != p[i] : p[i] == best)) ++i;
+    for (; i < n - 1; ++i)
+      if (const T x = element_as<T>(p + i); is_nan ? x != x : x == best) break;
     return i;
   }
 
   static void across(ReduceStates s, const void* in, std::int64_t n, std::int64_t count, std::int64_t pitch,
                      std::int64_t position) {
     constexpr std::int64_t lanes = Vec<T>::lanes;
-    const auto* p = static_cast<const T*>(in);
+    const auto* p = static_cast<const E*>(in);
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) across_lanes(s, i, p + i, count, pitch, position);
     for (std::int64_t j = 0; j < count && i < n; ++j)
-      for (std::int64_t k = i; k < n; ++k) offer(s, k, p[j * pitch + k], position + j);
+      for (std::int64_t k = i; k < n; ++k) offer(s, k, element_as<T>(p + j * pitch + k), position + j);
   }
-  static SINTER_INLINE void across_lanes(ReduceStates s, std::int64_t r, const T* p, std::int64_t count,
+  static SINTER_INLINE void across_lanes(ReduceStates s, std::int64_t r, const E* p, std::int64_t count,
                                          std::int64_t pitch, std::int64_t position) {
     using V = Vec<T>;
     constexpr std::int64_t at_once = 1 << 30;  // row numbers that fit an int32
-    for (std::int64_t k = 0; k < V::lanes; ++k) offer(s, r + k, p[k], position);
+    for (std::int64_t k = 0; k < V::lanes; ++k) offer(s, r + k, element_as<T>(p + k), position);
     for (std::int64_t first = 1; first < count; first += at_once) {
       V best = V::load(value(s) + r);
       NativeMask<T> at = NativeMask<T>{} - 1;
       const std::int64_t end = count - first < at_once ? count : first + at_once;
       for (std::int64_t j = first; j < end; ++j) {
-        const V x = V::load(p + j * pitch);
+        const V x = load_as<T>(p + j * pitch);
         Mask<T> better = F::beats(x, best);
         if constexpr (std::is_floating_point_v<T>) better = better | ((x != x) & (best == best));
         best = select(better, x, best);

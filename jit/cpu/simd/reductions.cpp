@@ -1,25 +1,29 @@
-// Every reduction of every dtype that it computes in.
+// Every reduction, by the dtype of its elements in memory.
 #include "reduce_loops.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-#define SINTER_PLAIN(F, T) reducer_of<PlainReduction<F, T>>
-#define SINTER_POSITIONS(F)                                                                           \
-  {}, reducer_of<PositionReduction<F, std::int32_t>>, reducer_of<PositionReduction<F, std::int64_t>>, \
-      reducer_of<PositionReduction<F, float>>, reducer_of<PositionReduction<F, double>>
-#define SINTER_ALL(F)                                                                                          \
-  SINTER_PLAIN(F, bool), SINTER_PLAIN(F, std::int32_t), SINTER_PLAIN(F, std::int64_t), SINTER_PLAIN(F, float), \
-      SINTER_PLAIN(F, double)
+#define SINTER_BOOL(F) reducer_of<PlainReduction<F, bool>>
+#define SINTER_INTEGERS(Reduction, F) reducer_of<Reduction<F, std::int32_t>>, reducer_of<Reduction<F, std::int64_t>>
+#define SINTER_FLOATS(Reduction, F)                                                                         \
+  reducer_of<Reduction<F, float>>, reducer_of<Reduction<F, double>>, reducer_of<Reduction<F, float, Half>>, \
+      reducer_of<Reduction<F, float, BFloat16>>
 
 constinit const Reducer reducers[reduction_count][reduce_dtypes] = {
-    {{}, {}, SINTER_PLAIN(Sums, std::int64_t), reducer_of<FloatSum>, reducer_of<DoubleSum>},
-    {{}, {}, SINTER_PLAIN(Products, std::int64_t), SINTER_PLAIN(Products, float), SINTER_PLAIN(Products, double)},
-    {SINTER_ALL(Largest)},
-    {SINTER_ALL(Smallest)},
-    {SINTER_PLAIN(Largest, bool)},
-    {SINTER_PLAIN(Smallest, bool)},
-    {SINTER_POSITIONS(Largest)},
-    {SINTER_POSITIONS(Smallest)},
+    {{},
+     {},
+     reducer_of<PlainReduction<Sums, std::int64_t>>,
+     reducer_of<FloatSum<float>>,
+     reducer_of<DoubleSum>,
+     reducer_of<FloatSum<Half>>,
+     reducer_of<FloatSum<BFloat16>>},
+    {{}, {}, reducer_of<PlainReduction<Products, std::int64_t>>, SINTER_FLOATS(PlainReduction, Products)},
+    {SINTER_BOOL(Largest), SINTER_INTEGERS(PlainReduction, Largest), SINTER_FLOATS(PlainReduction, Largest)},
+    {SINTER_BOOL(Smallest), SINTER_INTEGERS(PlainReduction, Smallest), SINTER_FLOATS(PlainReduction, Smallest)},
+    {SINTER_BOOL(Largest)},
+    {SINTER_BOOL(Smallest)},
+    {{}, SINTER_INTEGERS(PositionReduction, Largest), SINTER_FLOATS(PositionReduction, Largest)},
+    {{}, SINTER_INTEGERS(PositionReduction, Smallest), SINTER_FLOATS(PositionReduction, Smallest)},
 };
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

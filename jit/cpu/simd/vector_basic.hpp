@@ -71,11 +71,11 @@ SINTER_INLINE Vec<T> ordered_min(Vec<T> a, Vec<T> b) {
 }
 template <Floating T>
 SINTER_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
-  return select((a != a) | (b != b), a + b, ordered_max(a, b));
+  return {select_unordered(a.v, b.v, (a + b).v, ordered_max(a, b).v)};
 }
 template <Floating T>
 SINTER_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
-  return select((a != a) | (b != b), a + b, ordered_min(a, b));
+  return {select_unordered(a.v, b.v, (a + b).v, ordered_min(a, b).v)};
 }
 template <Floating T>
 SINTER_INLINE Vec<T> fmax(Vec<T> a, Vec<T> b) {

@@ -59,7 +59,13 @@ SINTER_INLINE void store_narrow(Half* p, Native<float> v) {
   store_bits(p, float_to_half<FloatBits>(v));
 #endif
 }
-SINTER_INLINE void store_narrow(BFloat16* p, Native<float> v) { store_bits(p, float_to_bfloat16<FloatBits>(v)); }
+SINTER_INLINE void store_narrow(BFloat16* p, Native<float> v) {
+#if defined(__AVX512F__)
+  store_bits(p, rounded_bfloat16(v));
+#else
+  store_bits(p, float_to_bfloat16<FloatBits>(v));
+#endif
+}
 
 /// The first `count` elements of a vector.
 template <class H>
