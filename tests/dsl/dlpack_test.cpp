@@ -1,6 +1,7 @@
 // Tensors through DLPack: exports are read by the published layout only, imports are made by hand.
 #include <sinter/dsl/dlpack.hpp>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

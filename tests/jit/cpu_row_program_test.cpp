@@ -14,19 +14,20 @@ namespace {
 /// by side, then the result. The wider the vectors the fewer.
 constexpr double sum_roundings = 48;
 
-/// One reduction of one array. Sums of floats have a bound from the magnitudes.
+/// One reduction of one array, of 16-bit floats in float32. Sums of floats have a bound from the magnitudes.
 void check_reduction(Op op, DType dtype, Extents extents, std::vector<bool> reduced, Extents strides,
                      std::minstd_rand& random, bool special = false) {
   RowCase c(std::move(extents), std::move(reduced));
   if (strides.empty()) strides = row_major(c.extents);
   const Operand x = c.leaf(dtype, AxisMapping::Domain, strides);
-  c.output(c.op(op, {x}), AxisMapping::Rows);
+  const DType computed = dtype == DType::Float16 || dtype == DType::BFloat16 ? DType::Float32 : dtype;
+  c.output(c.op(op, {computed == dtype ? x : c.graph().cast(x, computed)}), AxisMapping::Rows);
   special ? fill(c.leaves[0], random) : fill_small(c.leaves[0], random);
   const std::string what =
       fmt::format("{} of {}, [{}] by [{}]", name(op), name(dtype), fmt::join(c.extents, ","), fmt::join(strides, ","));
   const bool rounds = category(dtype) == Category::Float && (op == Op::sum || op == Op::prod);
   if (!rounds) return check(c, what);
-  const double epsilon = dtype == DType::Float32 ? 0x1p-24 : 0x1p-53;
+  const double epsilon = computed == DType::Float32 ? 0x1p-24 : 0x1p-53;
   const RowReference reference(c);
   const LoopNest nest = c.nest();
   const RowProgram program(c.kernel);
@@ -37,10 +38,12 @@ void check_reduction(Op op, DType dtype, Extents extents, std::vector<bool> redu
       long double magnitude = 0;
       for (std::int64_t i = 0; i < reference.columns; ++i)
         magnitude += std::fabs(number_of(dtype, reference.element(c.leaves[0], r, i)));
-      const double bound = op == Op::sum ? sum_roundings * epsilon * static_cast<double>(magnitude)
-                                         : 2 * epsilon * static_cast<double>(reference.columns) *
-                                               std::fabs(static_cast<double>(number_of(dtype, exact)));
-      ASSERT_NO_FATAL_FAILURE(expect_close(dtype, exact, reference.element(c.outputs[0], r, 0), bound,
+      const auto columns = static_cast<double>(reference.columns);
+      const double least = computed == DType::Float32 ? 0x1p-149 : 0x1p-1074;  // by which denormals are rounded
+      const double bound =
+          op == Op::sum ? sum_roundings * epsilon * static_cast<double>(magnitude)
+                        : 2 * columns * (epsilon * std::fabs(static_cast<double>(number_of(computed, exact))) + least);
+      ASSERT_NO_FATAL_FAILURE(expect_close(computed, exact, reference.element(c.outputs[0], r, 0), bound,
                                            fmt::format("{}, {}, row {}", what, isa_name(isa), r)));
     }
   });
@@ -51,9 +54,11 @@ struct Reduces {
   std::vector<DType> dtypes;
 };
 const std::vector<Reduces>& all_reductions() {
-  static const std::vector<DType> sums{DType::Int64, DType::Float32, DType::Float64};
-  static const std::vector<DType> places{DType::Int32, DType::Int64, DType::Float32, DType::Float64};
-  static const std::vector<DType> any(std::begin(all_dtypes), std::end(all_dtypes));
+  static const std::vector<DType> sums{DType::Int64, DType::Float32, DType::Float64, DType::Float16, DType::BFloat16};
+  static const std::vector<DType> places{DType::Int32,   DType::Int64,   DType::Float32,
+                                         DType::Float64, DType::Float16, DType::BFloat16};
+  static const std::vector<DType> any{DType::Bool,    DType::Int32,   DType::Int64,   DType::Float32,
+                                      DType::Float64, DType::Float16, DType::BFloat16};
   static const std::vector<Reduces> all{{Op::sum, sums},      {Op::prod, sums},         {Op::amax, any},
                                         {Op::amin, any},      {Op::any, {DType::Bool}}, {Op::all, {DType::Bool}},
                                         {Op::argmax, places}, {Op::argmin, places}};
@@ -112,6 +117,8 @@ TEST(CpuRowProgram, LongRowsAreCut) {
     check_reduction(Op::argmax, DType::Float32, {2, n}, {false, true}, {}, random);
     check_reduction(Op::sum, DType::Float64, {n, 3}, {true, false}, {}, random);
     check_reduction(Op::argmin, DType::Int32, {n, 3}, {true, false}, {}, random);
+    check_reduction(Op::sum, DType::BFloat16, {2, n}, {false, true}, {}, random);
+    check_reduction(Op::argmax, DType::Float16, {2, n}, {false, true}, {}, random);
   }
   check_reduction(Op::sum, DType::Float32, {300, 400}, {true, false}, {}, random);
   check_reduction(Op::argmax, DType::Float64, {300, 400}, {true, false}, {}, random);

@@ -237,8 +237,7 @@ SINTER_INLINE Native<float> select_unordered(Native<float> a, Native<float> b, N
   return (Native<float>)_mm_blendv_ps(y, x, _mm_cmpunord_ps(a, b));
 #endif
 }
-SINTER_INLINE Native<double> select_unordered(Native<double> a, Native<double> b, Native<double> x,
-                                              Native<double> y) {
+SINTER_INLINE Native<double> select_unordered(Native<double> a, Native<double> b, Native<double> x, Native<double> y) {
 #if defined(__AVX512F__)
   return (Native<double>)_mm512_mask_blend_pd(_mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_UNORD_Q), (__m512d)y,
                                               (__m512d)x);

@@ -2,6 +2,7 @@
 // asked for is read in column-major order, as the real one reads it.
 #include "fake_gpus.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
