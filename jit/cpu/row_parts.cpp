@@ -6,6 +6,7 @@
 #include "../plan/cost_model.hpp"
 #include "../plan/fanout_free_cones.hpp"
 #include "cost.hpp"
+#include "row_picks.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -76,27 +77,29 @@ class RowPartsBuilder {
     for (Id id = 0; id < graph_.nodes().size(); ++id) {
       const Node& n = graph_.nodes()[id];
       if (!combines(n)) continue;
-      const Operand of = in_memory(graph_.operands(n)[0]);
-      const Node& elements = graph_[of];
       const int stage = stages_.stage_of(Operand{static_cast<NodeId>(id), 0});
       row_of_[id] = static_cast<std::int32_t>(new_row(n.dtype));
+      if (const auto picked = picked_element(kernel_, stages_, n); picked && !single_[id_of(picked->position)]) {
+        add_pick(*picked, static_cast<std::uint32_t>(row_of_[id]), stage);
+        continue;
+      }
+      const Operand of = in_memory(graph_, graph_.operands(n)[0]);
+      const Node& elements = graph_[of];
       RowReduction r{static_cast<std::uint8_t>(static_cast<int>(n.op) - static_cast<int>(Op::sum)),
                      dtype_number(elements.dtype), tile_for(of, stage), std::nullopt,
                      static_cast<std::uint32_t>(row_of_[id])};
       if (elements.op == Op::leaf) r.leaf = operand_of(elements);
       to_.stages[static_cast<std::size_t>(stage)].reductions.push_back(r);
     }
-    to_.results = static_cast<std::uint32_t>(to_.row_sizes.size());
   }
 
-  /// What a reduction reads: 16-bit leaves without a conversion before it.
-  Operand in_memory(Operand o) const {
-    const Node& n = graph_[o];
-    if (n.op != Op::cast || n.dtype != DType::Float32) return o;
-    const Operand from = graph_.operands(n)[0];
-    const Node& leaf = graph_[from];
-    const bool is_half = leaf.dtype == DType::Float16 || leaf.dtype == DType::BFloat16;
-    return is_half && leaf.op == Op::leaf ? from : o;
+  void add_pick(const PickedElement& picked, std::uint32_t result, int stage) {
+    const Node& position = graph_[picked.position];
+    std::int32_t& row = row_of_[id_of(picked.position)];
+    if (row == nothing) row = static_cast<std::int32_t>(new_row(position.dtype));
+    to_.stages[static_cast<std::size_t>(stage)].picks.push_back(
+        {operand_of(graph_[picked.element]), operand_of(graph_[picked.column]), graph_[picked.element].dtype,
+         position.dtype == DType::Int32, static_cast<std::uint32_t>(row), result});
   }
 
   /// The tile of a reduction's operand; leaves that are not read in place are copied to one.
@@ -180,7 +183,8 @@ class RowPartsBuilder {
     for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
       if (over_domain(k)) read_by_elements(graph_.outputs()[k]);
     for (Id id = 0; id < crosses.size(); ++id)
-      if (crosses[id]) row_of_[id] = static_cast<std::int32_t>(new_row(graph_.nodes()[id].dtype));
+      if (crosses[id] && row_of_[id] == nothing)
+        row_of_[id] = static_cast<std::int32_t>(new_row(graph_.nodes()[id].dtype));
   }
 
   void add_rows(int stage) {

@@ -37,10 +37,19 @@ struct RowReduction {
   std::uint32_t result;               // a PerRow
 };
 
+/// A sum that is one element of each row (row_picks.hpp).
+struct RowPick {
+  std::uint32_t element, column;   // the nest's operands
+  DType dtype;                     // of the elements in memory
+  bool is_narrow;                  // positions are int32, not int64
+  std::uint32_t position, result;  // PerRows
+};
+
 /// A pass over the rows: reduces leaves, computes elements, some of which may be outputs in the place of leaves, then
 /// reduces these.
 struct Stage {
   std::optional<Part> rows;  // of values with one element per row that this stage or a later one reads
+  std::vector<RowPick> picks;
   std::optional<Part> pass;
   std::vector<RowReduction> reductions;
 };
@@ -63,7 +72,6 @@ struct RowParts {
   std::vector<std::uint8_t> row_sizes, tile_sizes;
   std::vector<bool> tile_spans;       // for each tile: all boxes of the rows have one, until the rows are finished
   std::vector<std::int32_t> copy_of;  // for each tile: which of the copies makes it, or -1
-  std::uint32_t results = 0;          // how many of the PerRow values are reductions' results
   bool uses_kept = false;             // whether the parts depend on `keeps`
   std::int64_t span_bytes = 0;        // of one element of all tiles in spans
   std::int64_t kept_bytes = 0;        // of one element of all tiles that no reduction reads

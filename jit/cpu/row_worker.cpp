@@ -141,6 +141,7 @@ void RowWorker::begin_stage(const RowJob& job, std::size_t stage, const Box& box
   memory_ = memory;
   const Stage& s = job.parts.stages[stage];
   if (s.rows) run_part(*s.rows, box, true, false);
+  for (const RowPick& p : s.picks) pick(p, box);
   start(stage, box);
 }
 

@@ -88,6 +88,8 @@ class RowWorker {
   void run_part(const Part& part, const Box& box, bool over_rows, bool far);
   void set_operand(std::size_t k, const OperandSource& place, const Box& box);
   void compute(std::size_t stage, const Box& box, bool far);
+  void pick(const RowPick& p, const Box& box);
+  double picked(const RowPick& p, std::int64_t row_offset, std::int64_t first_column, std::int64_t position) const;
   void start(std::size_t stage, const Box& box);
   void reduce_leaves(std::size_t stage, const Box& box);
   void reduce_tiles(std::size_t stage, const Box& box);

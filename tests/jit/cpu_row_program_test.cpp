@@ -298,6 +298,54 @@ TEST(CpuRowProgram, ElementsOfTheReducingPassInPlace) {
         }
 }
 
+/// sum(where(column == p, x, 0)) reads one element of each row, wherever that lies.
+TEST(CpuRowProgram, SumsThatPickAnElement) {
+  std::minstd_rand random(seed_of_tests());
+  const auto run = [&](DType dtype, DType positions, Extents extents, std::vector<bool> reduced, Extents strides,
+                       Extents columns, std::int64_t first) {
+    RowCase c(std::move(extents), std::move(reduced));
+    const Operand x = c.leaf(dtype, AxisMapping::Domain, strides.empty() ? row_major(c.extents) : strides);
+    const Operand number = c.leaf(DType::Int64, AxisMapping::Kept);
+    const Operand column = c.iota(columns, first);
+    const bool is_half = size_of(dtype) == 2;
+    const Operand element = is_half ? c.graph().cast(x, DType::Float32) : x;
+    const auto index = [&](Operand o) { return positions == DType::Int64 ? o : c.graph().cast(o, positions); };
+    const Operand position = index(c.op(Op::add, {number, number}));
+    const Operand zero = c.graph().constant(is_half ? DType::Float32 : dtype, 0);
+    const Operand hit =
+        random() % 2 ? c.op(Op::eq, {position, index(column)}) : c.op(Op::eq, {index(column), position});
+    const Operand picked = c.op(Op::sum, {c.op(Op::where, {hit, element, zero})});
+    c.output(picked, AxisMapping::Rows);
+    c.output(c.op(Op::sub, {c.op(Op::amax, {element}), picked}), AxisMapping::Kept);
+    if (random() % 2) c.output(c.op(Op::mul, {element, picked}), AxisMapping::Domain);
+    fill(c.leaves[0], random);
+    Array& half_positions = c.leaves[1];
+    const RowReference reference(c);
+    for (std::int64_t i = 0; i < half_positions.extent; ++i) {
+      const std::int64_t at = static_cast<std::int64_t>(random()) % (reference.columns + 2) + first - 1;
+      reinterpret_cast<std::int64_t*>(half_positions.memory.data())[i] = at / 2;
+    }
+    check(c, fmt::format("picks of {} by {}, [{}], columns [{}] from {}", name(dtype), name(positions),
+                         fmt::join(c.extents, ","), fmt::join(columns, ","), first));
+  };
+  for (const DType dtype : {DType::Float32, DType::Float64, DType::Float16, DType::BFloat16})
+    for (const DType positions : {DType::Int64, DType::Int32}) {
+      for (const std::int64_t n : {1, 2, 31, 33, 257, 3000})
+        run(dtype, positions, {7, n}, {false, true}, {}, {0, 1}, 0);
+      run(dtype, positions, {33, 20}, {true, false}, {}, {1, 0}, 0);              // columns
+      run(dtype, positions, {4, 9, 21}, {false, true, false}, {}, {0, 1, 0}, 0);  // middle
+      run(dtype, positions, {4, 9, 21}, {false, true, true}, {}, {0, 21, 1}, 0);  // two axes as one
+      run(dtype, positions, {4, 9, 21}, {false, true, true}, {}, {0, 1, 9}, 0);   // and as two
+      run(dtype, positions, {30, 40}, {false, true}, {1, 30}, {0, 1}, 0);         // transposed
+      run(dtype, positions, {20, 30}, {false, true}, {-30, -1}, {0, 2}, -10);     // backwards, every second number
+      run(dtype, positions, {20, 30}, {false, true}, {}, {0, -1}, 29);            // counted down
+      run(dtype, positions, {20, 30}, {false, true}, {}, {1, 1}, 3);              // another start in each row
+      run(dtype, positions, {20, 30}, {false, true}, {}, {1, 0}, 2);              // all columns or none
+      run(dtype, positions, {2, 70'000}, {false, true}, {}, {0, 1}, 0);           // cut
+      run(dtype, DType::Int32, {3, 50}, {false, true}, {}, {0, std::int64_t{1} << 31}, 0);  // numbers that wrap
+    }
+}
+
 TEST(CpuRowProgram, StoredDtypesAreConverted) {
   std::minstd_rand random(seed_of_tests());
   RowCase c({9, 700}, {false, true});

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <sinter/nn.hpp>
 #include "../dsl/devices.hpp"
 

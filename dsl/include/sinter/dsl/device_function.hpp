@@ -111,7 +111,7 @@ class device_function<R(P...)> {
 ///   sn::define_function("float scaled(float x, int n) { return x * n; }");
 /// It takes and returns float, double, int or int32_t, long long or int64_t, and bool. Of several with one name, texts
 /// call the newest. `derivatives` and what it throws are as in device_function; also Error for a name that texts have
-/// for a function of their own, and ParseError for what is no definition.
+/// for a function of their own, and ParseError for text that is not a definition.
 void define_function(std::string_view definition, std::initializer_list<std::string_view> derivatives = {});
 
 }  // namespace sinter::inline v1

@@ -173,7 +173,12 @@ class ClassTarget {
   auto weights() const { return weight_.reshape(classes_.each); }
   template <class D>
   auto weight_of_row() const {
-    return apply_along<Op::sum>(classes_.along, where(is_hit<D>(), weights(), 0));
+    return of_class<D>(weights());
+  }
+  /// Of numbers over the scores' shape, the one that belongs to a row's class, as a sum in which all others are 0.
+  template <class D, class E>
+  auto of_class(const E& numbers) const {
+    return apply_along<Op::sum>(classes_.along, where(is_hit<D>(), numbers, std::integral_constant<int, 0>()));
   }
   /// The mean or the sum of the losses of rows that are not ignored, or all losses.
   template <class D, class R, class L>
@@ -228,7 +233,7 @@ auto cross_entropy_of_classes(const X& x, const T& target, const W& weight, R ki
   const ClassTarget<T, W> to(classes, target, weight, ignored);
   const auto loss = with_shifted(classes.along, [&](const auto& logits, const auto& shifted, auto log_sum) {
     // The loss's own term needs x itself, not x - max(x), so one pass computes it with the other terms.
-    const auto own = apply_along<Op::sum>(classes.along, where(to.template is_hit<D>(), logits, 0));
+    const auto own = to.template of_class<D>(logits);
     const auto hit = log_sum(false) + (row_maximum(classes.along, logits) - own);
     const auto all_of = [&](auto&& terms) { return apply_along<Op::sum>(classes.along, terms); };
     const double share = smoothing / static_cast<double>(classes.count);
@@ -358,7 +363,7 @@ auto nll_loss(const X& x, const T& target, const Options&... options) {
                                                           detail::info_of(detail::lift(target)), true);
     detail::check_weight_of("nll_loss", x, weight, classes);
     const detail::ClassTarget<T, std::remove_const_t<decltype(weight)>> to(classes, target, weight, ignored);
-    const auto hit = detail::apply_along<Op::sum>(classes.along, where(to.template is_hit<D>(), -x, 0));
+    const auto hit = to.template of_class<D>(-x);
     const auto kind = detail::reduction_among(reduction::mean, options...);
     if constexpr (detail::is_given<decltype(weight)>)
       return to.template reduced<D>(kind, hit * to.template weight_of_row<D>());
