@@ -160,6 +160,9 @@ TEST(ClassKey, LargeOffsetsAreWide) {
   EXPECT_TRUE(strided(3, limit / 2));
   EXPECT_TRUE(strided(3, -limit / 2));
   EXPECT_TRUE(strided(2, std::int64_t{1} << 40));
+  EXPECT_TRUE(
+      classes(array(f32, Shape{3}), array(f32, Shape{3}, Shape{limit / 2}), array(f32, Shape{3}, Shape{2})).wide())
+      << "the last operand is narrow";
   const auto rows = [&](std::int64_t step) {
     return classes(array(f32, Shape{4, 8}), array(f32, Shape{4, 8}, Shape{step, 1}), array(f32, Shape{8})).wide();
   };
