@@ -93,7 +93,7 @@ SINTER_INLINE Native<float> reciprocal_estimate(Native<float> x) {
 
 template <class N>
 SINTER_INLINE N select_unordered(N a, N b, N x, N y) {
-  return (a == a) & (b == b) ? y : x;
+  return ((a == a) & (b == b)) ? y : x;
 }
 
 template <class T>
@@ -116,10 +116,10 @@ SINTER_INLINE void store_bits(void* p, FloatBits bits) {
   vst1_u16(static_cast<std::uint16_t*>(p), vmovn_u32((uint32x4_t)bits));
 }
 SINTER_INLINE Native<float> load_float16(const void* p) {
-  return (Native<float>)vcvt_f32_f16(vld1_f16(static_cast<const __fp16*>(p)));
+  return (Native<float>)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(static_cast<const std::uint16_t*>(p))));
 }
 SINTER_INLINE void store_float16(void* p, Native<float> v) {
-  vst1_f16(static_cast<__fp16*>(p), vcvt_f16_f32((float32x4_t)v));
+  vst1_u16(static_cast<std::uint16_t*>(p), vreinterpret_u16_f16(vcvt_f16_f32((float32x4_t)v)));
 }
 
 SINTER_INLINE Native<std::int64_t> multiply_words(Native<std::int64_t> a, Native<std::int64_t> b) {
