@@ -55,10 +55,12 @@ TEST(RowSchedule, AResultThatMeetsOtherAxesTakesAnotherKernel) {
 }
 
 TEST(RowSchedule, LeadingAxesNeedNotBeKept) {
-  Growing g;
-  const Operand x = g.leaf({6, 6});
-  g.graph.output(g.op(Op::sub, {x, g.reduce(Op::sum, x, before)}));
-  EXPECT_EQ(g.checked().kernels.size(), 1u);
+  for (const ReduceAxes axes : {before, ReduceAxes{3, false}}) {
+    Growing g;
+    const Operand x = g.leaf({6, 6});
+    g.graph.output(g.op(Op::sub, {x, g.reduce(Op::sum, x, axes)}));
+    EXPECT_EQ(g.checked().kernels.size(), 1u) << int{axes.axes};
+  }
 }
 
 TEST(RowSchedule, OtherAxesTakeAnotherKernelWhichReadsOnlyTheResults) {
