@@ -9,6 +9,7 @@ if(SINTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # information may name another clone's folder.
   set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_NOHASHDIR=1
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${SINTER_CCACHE})
+  add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)  # GoogleTest's macros contain the name of their file
 endif()
 
 include(CheckLinkerFlag)

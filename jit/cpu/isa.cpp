@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <span>
 
 #include <runtime/cpu/vector_units.hpp>
 #include <runtime/environment.hpp>
@@ -16,10 +17,11 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 void report(const char* wish, Isa most) noexcept try {
-  runtime::report_unreadable(
-      "SINTER_CPU_ISA", wish,
-      fmt::format("{}, at most {} on this processor", fmt::join(isa_names, " or "), isa_name(most)),
-      fmt::format("treating it as {}", isa_name(most)));
+  const std::span older(isa_names, static_cast<std::size_t>(most));
+  runtime::report_unreadable("SINTER_CPU_ISA", wish,
+                             fmt::format("{}{}{}, which this processor supports", fmt::join(older, ", "),
+                                         older.empty() ? "" : " or ", isa_name(most)),
+                             fmt::format("treating it as {}", isa_name(most)));
 } catch (const std::bad_alloc&) {
 }
 
@@ -38,6 +40,10 @@ constinit std::atomic<int> current{unknown};
 
 }  // namespace
 
+#if !defined(__aarch64__)
+static_assert(static_cast<int>(Isa::Avx2) == static_cast<int>(runtime::VectorUnits::Avx2) &&
+              static_cast<int>(Isa::Avx512) == static_cast<int>(runtime::VectorUnits::Avx512));
+#endif
 Isa best_isa() noexcept { return static_cast<Isa>(runtime::vector_units()); }
 
 Isa isa() noexcept {

@@ -1,5 +1,6 @@
 #include "row_picks.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -73,11 +74,13 @@ double RowWorker::picked(const RowPick& p, std::int64_t row_offset, std::int64_t
   const NestOperand &element = nest.operands[p.element], &column = nest.operands[p.column];
   const int inner = nest.ndim - 1, rows = nest.row_dims();
   const std::int64_t step = column.strides[inner], last = first_column + step * (nest.extents[inner] - 1);
+  const auto [least, most] = std::minmax(first_column, last);
   const bool counts = inner == rows && step != 0 && (!p.is_narrow || std::in_range<std::int32_t>(last));
   if (counts) {
-    const std::int64_t distance = position - first_column, at = distance / step;
-    if (distance % step != 0 || at < 0 || at >= nest.extents[inner]) return 0;
-    return 0 + element_at(element.data, row_offset + at * element.strides[inner], p.dtype);
+    if (nest.extents[inner] == 0 || position < least || position > most) return 0;
+    const std::int64_t distance = position - first_column;
+    if (distance % step != 0) return 0;
+    return 0 + element_at(element.data, row_offset + distance / step * element.strides[inner], p.dtype);
   }
   long double sum = 0;
   for (std::int64_t i = 0; i < job_->columns; ++i) {

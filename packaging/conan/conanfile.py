@@ -55,8 +55,8 @@ class Sinter(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
-        if self.settings.os != "Linux" or self.settings.arch != "x86_64":
-            raise ConanInvalidConfiguration("Sinter runs on Linux on x86-64")
+        if self.settings.os != "Linux" or self.settings.arch not in ("x86_64", "armv8"):
+            raise ConanInvalidConfiguration("Sinter runs on Linux on x86-64 and AArch64")
 
     def layout(self):
         cmake_layout(self)

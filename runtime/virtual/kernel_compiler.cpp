@@ -46,6 +46,7 @@ constexpr const char* flags[] = {"-xc++",
 #elif defined(__aarch64__)
                                  "-mtls-dialect=trad",
                                  "-mno-outline-atomics",  // these are calls of libgcc
+                                 "-fsigned-char",         // as on GPUs
 #endif
                                  "-ffp-contract=off",
                                  "-fno-math-errno",
@@ -70,12 +71,17 @@ std::vector<std::string> all_flags() {
   return all;
 }
 
+/// What -march=native depends on. AArch64's kernels are for any processor: cross compilers have no native one.
 std::string cpu_features() {
+#if defined(__aarch64__)
+  return "";
+#else
   std::ifstream info("/proc/cpuinfo");
   info.exceptions(std::ios::badbit);
   for (std::string line; std::getline(info, line);)
-    if (line.starts_with("flags") || line.starts_with("Features")) return line;
+    if (line.starts_with("flags")) return line;
   return "";
+#endif
 }
 
 /// N of `__launch_bounds__(N`; 1024 if there is none or it is not a number.

@@ -29,7 +29,14 @@ void resume_at(ucontext_t& c, void (*function)(), void* stack) {
 #elif defined(__aarch64__)
 std::uintptr_t instruction(const ucontext_t& c) { return c.uc_mcontext.pc; }
 std::uintptr_t stack_pointer(const ucontext_t& c) { return c.uc_mcontext.sp; }
-bool is_write(const ucontext_t&) { return false; }
+/// Of the exception's syndrome, a record among others: whether it is a write, for a fault of data.
+bool is_write(const ucontext_t& c) {
+  const auto* record = reinterpret_cast<const _aarch64_ctx*>(c.uc_mcontext.__reserved);
+  for (; record->magic != 0;
+       record = reinterpret_cast<const _aarch64_ctx*>(reinterpret_cast<const std::byte*>(record) + record->size))
+    if (record->magic == ESR_MAGIC) return reinterpret_cast<const esr_context*>(record)->esr >> 6 & 1;
+  return false;
+}
 void resume_at(ucontext_t& c, void (*function)(), void* stack) {
   c.uc_mcontext.pc = reinterpret_cast<std::uintptr_t>(function);
   c.uc_mcontext.sp = reinterpret_cast<std::uintptr_t>(stack);

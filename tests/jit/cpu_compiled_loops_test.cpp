@@ -99,11 +99,11 @@ struct Case {
   mutable std::map<std::pair<CpuJit, Isa>, std::unique_ptr<TileProgram>> programs_;
 };
 
-/// The instruction sets whose loops differ most: the narrowest, without masks, and the one in use.
+/// The instruction sets whose loops differ most: the narrowest, without masks, and the best.
 template <class F>
 void for_two_isas(F f) {
   EachIsa().run([&](Isa isa) {
-    if (isa == Isa() || isa == jit::cpu::best_isa()) f(isa);
+    if (isa == static_cast<Isa>(0) || isa == jit::cpu::best_isa()) f(isa);
   });
 }
 

@@ -41,8 +41,8 @@ TEST(CpuTileProgramIsa, EnvironmentIsReadInAnyCase) {
 
 TEST(CpuTileProgramIsa, EnvironmentNamesAnUnknownOne) {
   const std::string text = isa_of_process("mmx");
-  EXPECT_NE(text.find(fmt::format("SINTER_CPU_ISA=\"mmx\" is not valid: expected {}, at most {} on this processor",
-                                  fmt::join(jit::cpu::isa_names, " or "), isa_name(jit::cpu::best_isa()))),
+  EXPECT_NE(text.find("SINTER_CPU_ISA=\"mmx\" is not valid: expected "), std::string::npos) << text;
+  EXPECT_NE(text.find(fmt::format("{}, which this processor supports", isa_name(jit::cpu::best_isa()))),
             std::string::npos)
       << text;
 }

@@ -24,7 +24,7 @@ using Raw = std::conditional_t<
     sizeof(T) == 8, std::uint64_t,
     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
-using HalfPart __attribute__((vector_size(vector_bytes / 2))) = std::uint16_t;
+using Float16Part __attribute__((vector_size(vector_bytes / 2))) = std::uint16_t;
 
 template <class T>
 struct Block {
@@ -48,7 +48,7 @@ template <class T>
   requires(is_half<T>)
 struct Block<T> {
   using element = T;
-  HalfPart v[parts<float>];
+  Float16Part v[parts<float>];
 };
 
 /// All elements of a block, or the first ones.
@@ -84,7 +84,7 @@ SINTER_INLINE Block<T> load(const void* array, std::int64_t i, Range range) {
   } else if constexpr (is_half<T>) {
     const T* p = static_cast<const T*>(array) + i;
     for (int k = 0; k < parts<float>; ++k, p += Vec<float>::lanes) {
-      b.v[k] = HalfPart{};
+      b.v[k] = Float16Part{};
       if constexpr (std::is_same_v<Range, Whole>)
         __builtin_memcpy(&b.v[k], p, sizeof b.v[k]);
       else
@@ -143,14 +143,14 @@ SINTER_INLINE Block<T> broadcast(const void* element) {
     Raw<T> raw;
     __builtin_memcpy(&raw, element, sizeof raw);
     if constexpr (is_half<T>)
-      for (int k = 0; k < parts<float>; ++k) b.v[k] = HalfPart{} + raw;
+      for (int k = 0; k < parts<float>; ++k) b.v[k] = Float16Part{} + raw;
     else
       for (int k = 0; k < parts<T>; ++k) b.whole[k] = typename NativeVector<Raw<T>>::type{} + raw;
   }
   return b;
 }
 
-using HalfVector __attribute__((vector_size(vector_bytes / 2))) = std::int32_t;
+using HalfWidthInts __attribute__((vector_size(vector_bytes / 2))) = std::int32_t;
 
 /// Part k of a mask as one of the operation's element size.
 template <class T>
@@ -158,7 +158,7 @@ SINTER_INLINE Mask<T> mask_part(const Block<bool>& b, int k) {
   if constexpr (sizeof(T) == 4) {
     return {b.v[k].v};
   } else {
-    HalfVector half;
+    HalfWidthInts half;
     __builtin_memcpy(&half, reinterpret_cast<const char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), sizeof half);
     return {__builtin_convertvector(half, NativeMask<T>)};
   }
@@ -168,7 +168,7 @@ SINTER_INLINE void set_mask_part(Block<bool>& b, int k, Mask<T> m) {
   if constexpr (sizeof(T) == 4) {
     b.v[k].v = m.v;
   } else {
-    const HalfVector half = __builtin_convertvector(m.v, HalfVector);
+    const HalfWidthInts half = __builtin_convertvector(m.v, HalfWidthInts);
     __builtin_memcpy(reinterpret_cast<char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), &half, sizeof half);
   }
 }

@@ -1,4 +1,4 @@
-// What takes NEON's intrinsics: the functions of native_x86.hpp.
+// What needs NEON's intrinsics: the functions of native_x86.hpp.
 #pragma once
 #include <arm_neon.h>
 

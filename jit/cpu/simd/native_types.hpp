@@ -47,7 +47,7 @@ using Native = typename NativeVector<Stored<T>>::type;
 template <class T>
 using NativeMask = typename NativeVector<Bits<T>>::type;
 
-/// Copies fewer than 64 bytes without a call.
+/// Copies any number of bytes without a call.
 SINTER_INLINE void copy_bytes(void* to, const void* from, int bytes) {
   auto* t = static_cast<char*>(to);
   const auto* f = static_cast<const char*>(from);

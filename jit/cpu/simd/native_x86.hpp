@@ -1,5 +1,6 @@
-// What takes intrinsics of SSE4.2, AVX2 or AVX-512; native_neon.hpp has the same functions. The maskz forms of AVX-512
-// avoid g++ 12's warnings about uninitialized values.
+// What needs intrinsics of SSE4.2, AVX2 or AVX-512; native_neon.hpp has the same functions, but for those that only
+// AVX-512 has or that stand in for fused multiply-adds. The maskz forms of AVX-512 avoid g++ 12's warnings about
+// uninitialized values.
 #pragma once
 #include <immintrin.h>
 
@@ -24,7 +25,7 @@
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-/// The first `count` elements, at most all, from memory, followed by zeros; nothing else is read.
+/// The first `count` elements, fewer than all, from memory, followed by zeros; nothing else is read.
 template <class T>
 SINTER_INLINE Native<T> load_first(const Stored<T>* p, int count) {
 #if defined(__AVX512F__)
