@@ -9,7 +9,7 @@ using IotaExpression = Expression<std::int64_t, AnyDevice, IotaLeaf, 1, 0, iota_
 /// The row-major position of each element of a tensor of this shape, without memory.
 inline IotaExpression iota(const Shape& shape, Device device) {
   check_shape(shape, sizeof(std::int64_t));
-  return IotaExpression(runtime::iota_tensor(shape, device).release());
+  return IotaExpression(held(runtime::iota_tensor(shape, device)));
 }
 
 /// Evaluates an expression in `dtype`.

@@ -15,14 +15,13 @@
 
 namespace sinter::inline v1::detail {
 
-void retain(TensorImpl* const* leaves, int count) noexcept {
+void hold(TensorImpl* const* leaves, int count) noexcept {
   for (int i = 0; i < count; ++i)
-    if (leaves[i]) leaves[i]->retain();
+    if (leaves[i]) leaves[i]->references.hold();
 }
 
-void release(TensorImpl* const* leaves, int count) noexcept {
-  for (int i = 0; i < count; ++i)
-    if (leaves[i]) leaves[i]->release();
+void drop(TensorImpl* const* leaves, int count) noexcept {
+  for (int i = 0; i < count; ++i) runtime::drop(leaves[i]);
 }
 
 void check_device_kind(const TensorImpl& t, Device wanted, bool any_index) {

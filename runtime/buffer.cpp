@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 
+#include "cells.hpp"
 #include "fork.hpp"
 #include "pinned.hpp"
 #include "stream_uses.hpp"
@@ -22,6 +23,13 @@ Buffer::Buffer(Device device, std::byte* data, std::size_t bytes, StreamImpl* ho
     : device_(device), kind_(kind), data_(data), bytes_(bytes), home_(home), user_(home) {}
 
 Buffer::~Buffer() = default;
+
+void* Buffer::operator new(std::size_t bytes) {
+  return bytes == sizeof(Buffer) ? Cells<Buffer>::allocate() : ::operator new(bytes);
+}
+void Buffer::operator delete(void* memory, std::size_t bytes) noexcept {
+  bytes == sizeof(Buffer) ? Cells<Buffer>::deallocate(memory) : ::operator delete(memory, bytes);
+}
 
 struct Buffer::Foreign final : Buffer {
   Foreign(Device device, std::byte* data, std::size_t bytes, std::shared_ptr<const void> o) noexcept

@@ -9,24 +9,11 @@
 
 #include <sinter/runtime/error.hpp>
 
+#include "address_sanitizer.hpp"
 #include "log.hpp"
 #include "out_of_memory.hpp"
 #include "streams.hpp"
 #include "text.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SINTER_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SINTER_ASAN 1
-#endif
-#endif
-#ifdef SINTER_ASAN
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(data, size) ((void)(data), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(data, size) ((void)(data), (void)(size))
-#endif
 
 namespace sinter::inline v1::runtime {
 namespace {
@@ -70,7 +57,11 @@ Pool::Pool(MemorySource& source, Device device, Memory memory, std::size_t cache
       device_(device),
       memory_(memory),
       cache_limit_(cache_limit),
-      bins_(std::make_unique<Bin[]>(class_count)) {}
+      bins_(std::make_unique<Bin[]>(class_count)) {
+  static_assert(size_of_class(lane_classes - 1) == 64 << 10);
+  if (memory == Memory::Host && cache_limit >= 16 * lane_count * lane_bytes)
+    lanes_ = std::make_unique<Lane[]>(lane_count);
+}
 
 Pool::~Pool() { trim(); }
 
@@ -88,6 +79,20 @@ void Pool::after_fork(bool in_child) noexcept {
     fresh->live = live;
     fresh->requests = requests;
   }
+  for (unsigned k = 0; lanes_ && k < lane_count; ++k) {
+    Lane& lane = lanes_[k];
+    if (lane.mutex.try_lock()) {
+      lane.mutex.unlock();
+      continue;
+    }
+    in_use_.fetch_sub(lane.cached.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    const std::int64_t in_use = lane.in_use, live = lane.live;
+    const std::size_t requests = lane.requests;
+    Lane* const fresh = new (&lane) Lane;
+    fresh->in_use = in_use;
+    fresh->live = live;
+    fresh->requests = requests;
+  }
 }
 
 std::size_t Pool::rounded(std::size_t bytes) noexcept {
@@ -99,14 +104,17 @@ void* Pool::allocate(std::size_t bytes, StreamImpl* stream) {
   const int c = class_of(bytes);
   if (c >= class_count) throw_out_of_memory(bytes, 0);
   const std::size_t size = size_of_class(c);
-  void* data = take(bins_[c], stream);
+  void* data = has_lane(c) ? take_from_lane(c, size) : nullptr;
   if (!data) {
-    data = acquire(size, bytes, stream);
-    const std::lock_guard lock(bins_[c].mutex);
-    ++bins_[c].live;
-    ++bins_[c].requests;
+    data = take(bins_[c], stream);
+    if (!data) {
+      data = acquire(size, bytes, stream);
+      const std::lock_guard lock(bins_[c].mutex);
+      ++bins_[c].live;
+      ++bins_[c].requests;
+    }
+    count_use(size);
   }
-  count_use(size);
   if (memory_ == Memory::Host) {
     ASAN_POISON_MEMORY_REGION(data, size);  // accesses to the rest of the block are errors
     ASAN_UNPOISON_MEMORY_REGION(data, bytes);
@@ -115,8 +123,16 @@ void* Pool::allocate(std::size_t bytes, StreamImpl* stream) {
 }
 
 void Pool::count_use(std::size_t size) noexcept {
-  const std::size_t now = in_use_.fetch_add(size, std::memory_order_relaxed) + size;
+  in_use_.fetch_add(size, std::memory_order_relaxed);
+  raise_peak();
+}
+
+/// Exact as long as no other lane has blocks; these count as in use.
+void Pool::raise_peak() noexcept {
+  std::size_t now = in_use_.load(std::memory_order_relaxed);
   std::size_t peak = peak_.load(std::memory_order_relaxed);
+  if (now <= peak) return;
+  if (lanes_) now -= lanes_[this_lane()].cached.load(std::memory_order_relaxed);
   while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
   }
 }
@@ -125,6 +141,7 @@ void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&&
   const int c = class_of(bytes);
   const std::size_t size = size_of_class(c);
   if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
+  if (has_lane(c) && keep_in_lane(c, size, data)) return;
   const std::size_t in_use = in_use_.fetch_sub(size, std::memory_order_relaxed) - size;
   if (size <= cache_limit_) {
     // Beyond the limit, everything cached is freed: blocks of unused sizes would otherwise stay forever.
@@ -138,6 +155,34 @@ void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&&
   if (memory_ == Memory::Host) ASAN_UNPOISON_MEMORY_REGION(data, size);
   held_.fetch_sub(size, std::memory_order_relaxed);
   source_.release(data, size, stream, std::move(fence));
+}
+
+void* Pool::take_from_lane(int c, std::size_t size) noexcept {
+  Lane& lane = lanes_[this_lane()];
+  void* data = nullptr;
+  {
+    const std::lock_guard lock(lane.mutex);
+    if (lane.counts[c] == 0) return nullptr;
+    data = lane.blocks[c][--lane.counts[c]];
+    lane.cached.store(lane.cached.load(std::memory_order_relaxed) - size, std::memory_order_relaxed);
+    lane.in_use += static_cast<std::int64_t>(size);
+    ++lane.live;
+    ++lane.requests;
+  }
+  raise_peak();
+  return data;
+}
+
+bool Pool::keep_in_lane(int c, std::size_t size, void* data) noexcept {
+  Lane& lane = lanes_[this_lane()];
+  const std::lock_guard lock(lane.mutex);
+  const std::size_t cached = lane.cached.load(std::memory_order_relaxed) + size;
+  if (lane.counts[c] == lane_blocks || cached > lane_bytes) return false;
+  lane.blocks[c][lane.counts[c]++] = data;
+  lane.cached.store(cached, std::memory_order_relaxed);
+  lane.in_use -= static_cast<std::int64_t>(size);
+  --lane.live;
+  return true;
 }
 
 void* Pool::take(Bin& bin, StreamImpl* stream) {
@@ -204,6 +249,30 @@ void Pool::log_trimmed(std::size_t bytes) const noexcept try {
 }
 
 std::size_t Pool::trim() noexcept {
+  const std::size_t returned = trim_lanes() + trim_bins();
+  if (returned && logs(Log::Memory)) log_trimmed(returned);
+  return returned;
+}
+
+std::size_t Pool::trim_lanes() noexcept {
+  std::size_t returned = 0;
+  for (unsigned k = 0; lanes_ && k < lane_count; ++k) {
+    Lane& lane = lanes_[k];
+    const std::lock_guard lock(lane.mutex);
+    for (int c = 0; c < lane_classes; ++c)
+      for (const std::size_t size = size_of_class(c); lane.counts[c] > 0; returned += size) {
+        void* const data = lane.blocks[c][--lane.counts[c]];
+        ASAN_UNPOISON_MEMORY_REGION(data, size);
+        source_.release(data, size, nullptr, {});
+      }
+    const std::size_t cached = lane.cached.exchange(0, std::memory_order_relaxed);
+    in_use_.fetch_sub(cached, std::memory_order_relaxed);
+    held_.fetch_sub(cached, std::memory_order_relaxed);
+  }
+  return returned;
+}
+
+std::size_t Pool::trim_bins() noexcept {
   std::size_t returned = 0;
   for (int c = 0; c < class_count; ++c) {
     std::vector<List> lists;
@@ -220,12 +289,18 @@ std::size_t Pool::trim() noexcept {
         returned += size;
       }
   }
-  if (returned && logs(Log::Memory)) log_trimmed(returned);
   return returned;
 }
 
 MemoryStats Pool::stats() const {
   MemoryStats stats{};
+  for (unsigned k = 0; lanes_ && k < lane_count; ++k) {
+    const std::lock_guard lock(lanes_[k].mutex);
+    stats.in_use += static_cast<std::size_t>(lanes_[k].in_use);  // of one lane possibly negative
+    stats.blocks += static_cast<std::size_t>(lanes_[k].live);
+    stats.requests += lanes_[k].requests;
+    stats.cached += lanes_[k].cached.load(std::memory_order_relaxed);
+  }
   for (int c = 0; c < class_count; ++c) {
     const std::lock_guard lock(bins_[c].mutex);
     stats.in_use += bins_[c].live * size_of_class(c);
@@ -238,7 +313,11 @@ MemoryStats Pool::stats() const {
   return stats;
 }
 
-void Pool::reset_peak() noexcept { peak_.store(in_use_.load(std::memory_order_relaxed), std::memory_order_relaxed); }
+void Pool::reset_peak() noexcept {
+  std::size_t in_use = in_use_.load(std::memory_order_relaxed);
+  for (unsigned k = 0; lanes_ && k < lane_count; ++k) in_use -= lanes_[k].cached.load(std::memory_order_relaxed);
+  peak_.store(in_use, std::memory_order_relaxed);
+}
 
 void Pool::throw_out_of_memory(std::size_t bytes, std::size_t returned) const {
   throw OutOfMemory(out_of_memory(device_, bytes, returned, stats(), source_.memory()));

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "cells.hpp"
+
 namespace sinter::inline v1::runtime {
 namespace {
 
@@ -65,6 +67,8 @@ bool is_contiguous(const Shape& shape, const Shape& strides) noexcept {
 }
 
 void TensorImpl::destroy(TensorImpl* impl) noexcept { delete impl; }
+void* TensorImpl::operator new(std::size_t) { return Cells<TensorImpl>::allocate(); }
+void TensorImpl::operator delete(void* memory) noexcept { Cells<TensorImpl>::deallocate(memory); }
 
 TensorRef empty(const Shape& shape, DType dtype, Device device) {
   if (device.is_mesh()) [[unlikely]]

@@ -11,7 +11,7 @@ template <Op op, class... Parameters>
 auto seeded(const Shape& shape, std::uint64_t seed, std::int64_t first, Parameters... parameters) {
   using Positions = Expression<std::int64_t, Cpu, IotaLeaf, 1, 0, iota_bytes>;
   check_shape(shape, sizeof(std::int64_t));
-  return Tensor(apply<op>(Positions(runtime::iota_tensor(shape, Device()).release()) + first,
+  return Tensor(apply<op>(Positions(held(runtime::iota_tensor(shape, Device()))) + first,
                           static_cast<std::int64_t>(seed), parameters...));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -85,42 +86,36 @@ class LoopWriter {
     return !is_random && r != DTypeRule::Position && !calls_library(n.op, compute_dtype_of(s));
   }
 
-  Chain write(std::span<const Step> run) {
+  /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements.
+  bool takes_all(std::span<const Step> run) const {
+    const std::size_t count = steps_.once.size() + steps_.rows.size() + run.size();
+    const auto is_taken = [&](const Step& s) { return takes(s); };
+    return !run.empty() && count > 1 && count <= longest_loop && std::ranges::all_of(run, is_taken) &&
+           std::ranges::all_of(steps_.once, is_taken) && std::ranges::all_of(steps_.rows, is_taken) &&
+           std::ranges::all_of(steps_.outputs, [&](ValueId v) { return steps_.values[v].level == Level::EachTile; });
+  }
+
+  /// `uniform` are computed before the elements, and not stored.
+  Chain write(std::span<const Step> uniform, std::span<const Step> run) {
     chain_ = Chain();
     inside_.clear();
     numbers_.clear();
-    for (const Step& s : run)
-      for (int k = 0; k < s.arity; ++k) ++inside_[s.in[k]];
-    std::string body, broadcasts;
-    std::vector<ValueId> made;
-    const auto read = [&](ValueId v) {
-      if (std::ranges::find(made, v) != made.end() || std::ranges::find(chain_.reads, v) != chain_.reads.end()) return;
-      const std::size_t operand = add_operand(v);
-      chain_.reads.push_back(v);
-      if (steps_.values[v].level == Level::EachTile)
-        body += fmt::format("    const auto v{} = load<{}>(p{}, i, range);\n", number(v), type_of(v), operand);
-      else
-        broadcasts += fmt::format("  const auto v{} = broadcast<{}>(p{});\n", number(v), type_of(v), operand);
-    };
-    for (const Step& s : run)
-      for (int k = 0; k < s.arity; ++k) {
-        read(s.in[k]);
-        if (k + 1 == s.arity) made.push_back(s.out);
-      }
+    made_.clear();
+    for (std::string& text : texts_) text.clear();
+    for (const auto steps : {uniform, run})
+      for (const Step& s : steps) add(s);
     std::string stores;
-    for (const Step& s : run) {
-      body += value_of(s);
+    for (const Step& s : run)
       if (steps_.values[s.out].output || uses_[s.out] > inside_[s.out]) {
-        stores += fmt::format("    store(p{}, i, range, v{});\n", add_operand(s.out), number(s.out));
+        stores += fmt::format("      store(p{}, i, range, v{});\n", add_operand(s.out), number(s.out));
         chain_.writes.push_back(s.out);
       }
-    }
     const std::size_t loop = steps_.chains.size();
-    loops_ += fmt::format("static void loop_{}(void*, const void* const* operands, std::int64_t n) {{\n", loop);
-    for (std::size_t k = 0; k < chain_.operands.size(); ++k)
-      loops_ += fmt::format("  void* const p{0} = const_cast<void*>(operands[{0}]);\n", k);
-    loops_ += fmt::format("{}  for_each_block(n, [=](std::int64_t i, auto range) SINTER_LAMBDA {{\n{}{}  }});\n}}\n",
-                          broadcasts, body, stores);
+    loops_ += fmt::format(
+        "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n) "
+        "{{\n{}  for (std::int64_t r = 0; r < rows; ++r) {{\n{}    for_each_block(n, [=](std::int64_t i, auto range) "
+        "SINTER_LAMBDA {{\n{}{}    }});\n  }}\n  clear_upper_halves();\n}}\n",
+        loop, text_of(Level::Once), text_of(Level::EachRow), text_of(Level::EachTile), stores);
     table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);
     return std::move(chain_);
   }
@@ -129,9 +124,8 @@ class LoopWriter {
     if (loops_.empty()) return {};
     return fmt::format(
         "namespace sinter::inline v1::jit::cpu::SINTER_ISA {{\nnamespace functions {{\n{}}}  // namespace functions\n\n"
-        "{}\nextern \"C\" __attribute__((visibility(\"default\"))) void (*const sinter_loops[])(void*, const void* "
-        "const*, "
-        "std::int64_t) = {{{}}};\n"
+        "{}\nextern \"C\" __attribute__((visibility(\"default\"))) void (*const sinter_loops[])(void* const*, const std::int64_t*, "
+        "std::int64_t, std::int64_t) = {{{}}};\n"
         "}}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA\n",
         functions_, loops_, table_);
   }
@@ -144,19 +138,47 @@ class LoopWriter {
 
   /// Values are numbered in their order in the loop, so that equal loops have equal text.
   std::size_t number(ValueId v) { return numbers_.try_emplace(v, numbers_.size()).first->second; }
+  /// What is computed before the rows, for each of them, for each block.
+  std::string& text_of(Level level) { return texts_[static_cast<std::size_t>(level)]; }
+  void declare(Level level, ValueId v, const std::string& value) {
+    text_of(level) += fmt::format("{:{}}const auto v{} = {};\n", "", 2 + 2 * static_cast<int>(level), number(v), value);
+  }
+
   std::size_t add_operand(ValueId v) {
+    const std::size_t operand = chain_.operands.size();
     chain_.operands.push_back(v);
-    return chain_.operands.size() - 1;
+    text_of(Level::EachRow) += fmt::format("    void* const p{0} = static_cast<char*>(operands[{0}]) + r * steps[{0}];\n", operand);
+    return operand;
+  }
+
+  void add(const Step& s) {
+    for (int k = 0; k < s.arity; ++k) {
+      ++inside_[s.in[k]];
+      read(s.in[k]);
+    }
+    declare(steps_.values[s.out].level, s.out, value_of(s));
+    made_.insert(s.out);
+  }
+
+  void read(ValueId v) {
+    if (!made_.insert(v).second) return;
+    chain_.reads.push_back(v);
+    const Level level = steps_.values[v].level;
+    if (level == Level::EachTile)
+      declare(level, v, fmt::format("load<{}>(p{}, i, range)", type_of(v), add_operand(v)));
+    else if (level == Level::EachRow)
+      declare(level, v, fmt::format("broadcast<{}>(p{})", type_of(v), add_operand(v)));
+    else
+      declare(level, v, fmt::format("broadcast<{}>(operands[{}])", type_of(v), add_operand(v)));
   }
 
   std::string value_of(const Step& s) {
     const Node& n = node(s.out);
-    if (n.op == Op::cast)
-      return fmt::format("    const auto v{} = cast<{}>(v{});\n", number(s.out), type_of(s.out), number(s.in[0]));
+    if (n.op == Op::cast) return fmt::format("cast<{}>(v{})", type_of(s.out), number(s.in[0]));
     define(n.op);
     const ValueId b = s.arity > 1 ? s.in[1] : s.in[0], c = s.arity > 2 ? s.in[2] : b;
-    return fmt::format("    const auto v{} = apply<functions::{}_op, {}>(v{}, v{}, v{});\n", number(s.out), name(n.op),
-                       *type_name(compute_dtype_of(s)), number(s.in[0]), number(b), number(c));
+    return fmt::format("apply<functions::{}_op, {}>(v{}, v{}, v{})", name(n.op), *type_name(compute_dtype_of(s)),
+                       number(s.in[0]), number(b), number(c));
   }
 
   /// The operation's tokens as a function on vectors, as in simd/loops.hpp.
@@ -174,6 +196,8 @@ class LoopWriter {
   const std::vector<std::uint32_t>& uses_;
   std::map<ValueId, std::uint32_t> inside_;  // reads of a value by the loop's steps
   std::map<ValueId, std::size_t> numbers_;
+  std::set<ValueId> made_;  // values that the text has declared
+  std::string texts_[3];
   Chain chain_;
   std::vector<Op> defined_;
   std::string functions_, loops_, table_;
@@ -185,6 +209,22 @@ void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_
   const std::vector<Step> all = std::move(steps.tiles);
   steps.tiles.clear();
   LoopWriter writer(steps, graph, uses);
+  const auto add_loop = [&](std::span<const Step> uniform, std::span<const Step> run) {
+    Step s;
+    s.group = Group::Chains;
+    s.chain = static_cast<std::uint32_t>(steps.chains.size());
+    steps.chains.push_back(writer.write(uniform, run));
+    steps.tiles.push_back(s);
+  };
+  if (writer.takes_all(all)) {
+    std::vector<Step> uniform = std::move(steps.once);
+    uniform.insert(uniform.end(), steps.rows.begin(), steps.rows.end());
+    steps.once.clear();
+    steps.rows.clear();
+    add_loop(uniform, all);
+    steps.text = writer.text();
+    return;
+  }
   for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i;
     while (end < all.size() && end - i < longest_loop && writer.takes(all[end])) ++end;
@@ -192,11 +232,7 @@ void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_
       steps.tiles.push_back(all[i++]);
       continue;
     }
-    Step s;
-    s.group = Group::Chains;
-    s.chain = static_cast<std::uint32_t>(steps.chains.size());
-    steps.chains.push_back(writer.write({&all[i], end - i}));
-    steps.tiles.push_back(s);
+    add_loop({}, {&all[i], end - i});
     i = end;
   }
   steps.text = writer.text();

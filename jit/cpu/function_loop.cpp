@@ -72,7 +72,7 @@ void FunctionLoop::make_ready() const {
   runtime::KernelTarget& compiler = function_compiler(isa());
   LoadedKernel kernel = load_kernel({state_->symbol, state_->text}, compiler);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  const Loop loop = loops_of(kernel.function.handle())[0];
+  const Loop loop = function_loop(kernel.function.handle());
   auto made = std::make_unique<const State::Loaded>(State::Loaded{std::move(kernel.function), loop});
   const State::Loaded* expected = nullptr;
   if (!state_->loaded.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel)) return;

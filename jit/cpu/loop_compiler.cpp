@@ -44,12 +44,12 @@ std::vector<std::string> flags_for(Isa isa, const char* language) {
 
 struct LoadedLoops {
   explicit LoadedLoops(const std::string& binary, const std::string& name)
-      : object(binary, name), loops(static_cast<const Loop*>(object.find("sinter_loops"))) {
+      : object(binary, name), loops(object.find("sinter_loops")) {
     if (loops == nullptr)
       throw runtime::BinaryRefused(fmt::format("Cannot load the loops of {}: the binary holds none.", name));
   }
   runtime::SharedObject object;
-  const Loop* loops;
+  const void* loops;
 };
 
 class LoopCompiler final : public runtime::KernelTarget {
@@ -97,6 +97,11 @@ runtime::KernelTarget& function_compiler(Isa isa) {
   });
 }
 
-const Loop* loops_of(void* handle) noexcept { return static_cast<const LoadedLoops*>(handle)->loops; }
+const ChainLoop* chain_loops(void* handle) noexcept {
+  return static_cast<const ChainLoop*>(static_cast<const LoadedLoops*>(handle)->loops);
+}
+Loop function_loop(void* handle) noexcept {
+  return *static_cast<const Loop*>(static_cast<const LoadedLoops*>(handle)->loops);
+}
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -1,6 +1,7 @@
 // Compiles and loads the text of compiled loops, for the instruction set in use.
 #pragma once
 #include <sinter/runtime/backend.hpp>
+#include "chain.hpp"
 #include "loop_table.hpp"
 #include "tile_program.hpp"
 
@@ -13,7 +14,9 @@ runtime::KernelTarget& loop_compiler(Isa isa);
 /// The same for the texts of device functions' loops, which are C and use no header of Sinter, so they compile faster.
 runtime::KernelTarget& function_compiler(Isa isa);
 
-/// The loops of a loaded binary, in the order of the text's chains. `handle`: KernelHandle::handle.
-const Loop* loops_of(void* handle) noexcept;
+/// The loops of a loaded binary of loop_compiler(), in the order of the text's chains. `handle`: KernelHandle::handle.
+const ChainLoop* chain_loops(void* handle) noexcept;
+/// The loop of one of function_compiler().
+Loop function_loop(void* handle) noexcept;
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -91,6 +91,7 @@ class StepsBuilder {
       make_chains(steps_, uses_);
     assign_slots();
     list_places();
+    list_direct_operands();
     choose_tile();
     return std::move(steps_);
   }
@@ -276,6 +277,30 @@ class StepsBuilder {
     for (const Run& r : steps_.runs) in_use[r.start] = true;
     for (ValueId v = 0; v < in_use.size(); ++v)
       if (in_use[v] && !is_operand(v)) steps_.places.push_back(v);
+  }
+
+  /// If the only step writes each output once, and nothing else.
+  void list_direct_operands() {
+    if (steps_.tiles.size() != 1 || !steps_.once.empty() || !steps_.rows.empty() || !steps_.runs.empty()) return;
+    const Step& s = steps_.tiles[0];
+    const Chain* const chain = s.chain == none ? nullptr : &steps_.chains[s.chain];
+    if (s.check != Check::None || s.group == Group::Functions || !steps_.arrays.empty()) return;
+    if (chain != nullptr && !chain->code.empty()) return;  // interpreted
+    std::vector<ValueId> operands(s.in, s.in + s.arity), writes{s.out};
+    if (chain != nullptr)
+      operands = chain->operands, writes = chain->writes;
+    else
+      operands.insert(operands.begin(), s.out);
+    if (!std::ranges::is_permutation(steps_.outputs, writes)) return;
+    for (const ValueId v : operands) steps_.direct.push_back(direct_operand(steps_.values[v], v));
+  }
+  DirectOperand direct_operand(const Value& value, ValueId v) const {
+    if (value.kind == Value::Kind::Scalar) return {DirectOperand::Kind::Scalar, value.size, value.number};
+    if (value.kind == Value::Kind::Constant) return {DirectOperand::Kind::Constant, value.size, value.number};
+    const auto outputs = static_cast<std::uint32_t>(steps_.outputs.size());
+    if (value.kind == Value::Kind::Leaf) return {DirectOperand::Kind::Array, value.size, outputs + value.number};
+    const auto output = std::ranges::find(steps_.outputs, v) - steps_.outputs.begin();
+    return {DirectOperand::Kind::Array, value.size, static_cast<std::uint32_t>(output)};
   }
 
   void choose_tile() {

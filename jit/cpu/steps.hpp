@@ -48,7 +48,7 @@ struct Step {
 };
 
 struct Chain {
-  Loop loop = nullptr;  // compiled; otherwise the code is interpreted
+  ChainLoop loop = nullptr;  // compiled; otherwise the code is interpreted
   std::vector<ChainInstruction> code;
   std::vector<ValueId> operands;       // numbered from the first; its own blocks from the last
   std::vector<ValueId> reads, writes;  // values among the operands
@@ -61,6 +61,13 @@ struct Chain {
 struct Run {
   ValueId value, array, start;
   std::uint32_t leaf;
+};
+
+/// An operand of the only step of a program: an array of the nest, a scalar or a constant.
+struct DirectOperand {
+  enum class Kind : std::uint8_t { Array, Scalar, Constant } kind;
+  std::uint8_t size;     // bytes of an element
+  std::uint32_t number;  // of the array among the nest's operands
 };
 
 /// Something that steps read or write: a node of the graph.
@@ -85,6 +92,7 @@ struct Steps {
   std::vector<ValueId> outputs;
   std::vector<ValueId> places;      // the other values that are in memory at some time
   std::vector<std::uint8_t> slots;  // the element size of each
+  std::vector<DirectOperand> direct;  // if the program is one step that needs no tiles; see DirectRun
   std::uint32_t chain_blocks = 0;   // the most that a chain needs
   double nanoseconds = 0;           // per element, estimated
   std::int64_t tile = 0;            // elements, such that a tile's values fit L1

@@ -117,7 +117,7 @@ void Tier::make_ready() {
   runtime::KernelTarget& compiler = loop_compiler(isa());
   LoadedKernel loaded = load_kernel({source_->name, made->steps.text}, compiler);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  const Loop* loop = loops_of(loaded.function.handle());
+  const ChainLoop* loop = chain_loops(loaded.function.handle());
   for (Chain& chain : made->steps.chains) chain.loop = *loop++;
   made->loops = std::move(loaded.function);
   remember({source_->name, Device(), compiler.binary_tag(), loaded.origin, took.count()});

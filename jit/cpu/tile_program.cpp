@@ -14,6 +14,7 @@
 #include <runtime/per_thread.hpp>
 #include <runtime/tbb_guard.hpp>
 #include <sinter/runtime/float_environment.hpp>
+#include "direct_run.hpp"
 #include "tier.hpp"
 #include "worker.hpp"
 
@@ -31,6 +32,11 @@ std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   const bool one_pass =
       steps.tiles.size() == 1 && std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
   return one_pass ? std::min(layout.row, unpacked_tile) : steps.tile;
+}
+
+void run_tiles(const Job& job, std::int64_t first, std::int64_t last) {
+  if (DirectRun::is_possible(job)) return DirectRun(job).run(first, last);
+  runtime::per_thread<Worker>().run(job, first, last);
 }
 
 /// Whether an input is an output's array: the two coincide element for element.
@@ -133,7 +139,7 @@ void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, b
   TileLayout layout;
   const Steps& steps = impl_->steps_for(nest, layout);
   const Job job{steps, nest, layout, loop_table(), scalars, tile_of(steps, layout), far, faults};
-  runtime::per_thread<Worker>().run(job, 0, job.tiles());
+  run_tiles(job, 0, job.tiles());
 }
 
 RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
@@ -144,13 +150,9 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   const bool far = nest.numel * steps.array_bytes > fits_cache;
   const Job job{steps, nest, layout, loop_table(), scalars.data(), tile_of(steps, layout), far, faults};
   const std::int64_t tiles = job.tiles();
-  const auto run_tiles = [&](std::int64_t first, std::int64_t last) {
-    const runtime::DefaultFloatEnvironment floats;
-    runtime::per_thread<Worker>().run(job, first, last);
-  };
   const double work = static_cast<double>(nest.numel) * steps.nanoseconds;
   const auto run_all = [&] {
-    run_tiles(0, tiles);
+    run_tiles(job, 0, tiles);
     return faults.met();
   };
   if (work < worth_threads_ns || tiles == 1 || !runtime::claim_tbb()) return run_all();
@@ -160,7 +162,8 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   // Isolated: while this thread waits, it must not run tasks of the caller, which may hold a lock.
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
-      run_tiles(part.begin() * tiles / chunks, part.end() * tiles / chunks);
+      const runtime::DefaultFloatEnvironment floats;
+      run_tiles(job, part.begin() * tiles / chunks, part.end() * tiles / chunks);
     });
   });
   return faults.met();

@@ -287,7 +287,10 @@ void Worker::place_operands(const Chain& chain) {
 /// Moves the chain's own blocks.
 void Worker::run_chain(const Step& s, std::int64_t n) {
   const Chain& chain = job_->steps.chains[s.chain];
-  if (chain.loop) return chain.loop(nullptr, reinterpret_cast<const void* const*>(chain_operands_), n);
+  if (chain.loop) {
+    static constexpr std::int64_t no_steps[chain_operands] = {};
+    return chain.loop(reinterpret_cast<void* const*>(chain_operands_), no_steps, 1, n);
+  }
   for (std::uint32_t k = 0; k < chain.blocks; ++k)
     chain_operands_[chain_operands - 1 - k] =
         reinterpret_cast<std::uintptr_t>(chain_blocks_) + k * std::size_t{largest_block};

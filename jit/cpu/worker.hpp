@@ -1,5 +1,6 @@
 // One thread's part of a run: its tiles, and the current address of every value.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include <runtime/cells.hpp>
 #include "../plan/faults.hpp"
 #include "layout.hpp"
 #include "steps.hpp"
@@ -48,6 +50,13 @@ struct Job {
     return static_cast<std::uint32_t>(nest.outputs) + leaf;
   }
 };
+
+/// Rows from `row` on, before `end`, that are equally far apart.
+inline std::int64_t rows_together(const Job& job, std::int64_t row, std::int64_t end) noexcept {
+  if (job.layout.first_row_dim == 0) return 1;
+  const std::int64_t extent = job.nest.extents[job.layout.first_row_dim - 1];
+  return std::min(end - row, extent - row % extent);
+}
 
 class Worker {
  public:
@@ -94,7 +103,6 @@ class Worker {
   std::byte* take_tile(std::size_t size);
   std::size_t tile_bytes(std::size_t size) const noexcept;
 
-  std::int64_t rows_together(std::int64_t row, std::int64_t end) const;
   template <class F>
   void for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f);
   void run_rows(std::int64_t first, std::int64_t last);
@@ -141,18 +149,18 @@ class Worker {
   }
 
   const Job* job_ = nullptr;
-  std::vector<std::byte*> at_;  // where each value's elements are
+  runtime::OwnVector<std::byte*> at_;  // where each value's elements are
   struct alignas(16) Word {     // as large as the largest element
     std::uint64_t bits[2];
   };
-  std::vector<Word> words_;  // uniform results
-  std::vector<std::byte*> slots_;
-  std::vector<Input> in_place_, packed_, transposed_;
-  std::vector<RunInput> runs_;
-  std::vector<RowValue> row_values_;
+  runtime::OwnVector<Word> words_;  // uniform results
+  runtime::OwnVector<std::byte*> slots_;
+  runtime::OwnVector<Input> in_place_, packed_, transposed_;
+  runtime::OwnVector<RunInput> runs_;
+  runtime::OwnVector<RowValue> row_values_;
   std::int64_t row_batch_ = 0;      // rows whose values are computed at once
-  std::vector<std::byte*> panels_;  // of the transposed inputs
-  std::vector<Output> outputs_;
+  runtime::OwnVector<std::byte*> panels_;  // of the transposed inputs
+  runtime::OwnVector<Output> outputs_;
   bool fills_ = false;  // whether an output is FillUnpack
   std::uintptr_t chain_operands_[chain_operands] = {};
   std::byte* chain_blocks_ = nullptr;

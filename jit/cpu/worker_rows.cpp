@@ -7,13 +7,6 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// Rows from `row` on, before `end`, that are equally far apart.
-std::int64_t Worker::rows_together(std::int64_t row, std::int64_t end) const {
-  if (job_->layout.first_row_dim == 0) return 1;
-  const std::int64_t extent = job_->nest.extents[job_->layout.first_row_dim - 1];
-  return std::min(end - row, extent - row % extent);
-}
-
 /// Calls f(count) for groups of `count` rows that are equally far apart, after setting up a group's first row.
 template <class F>
 void Worker::for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f) {
@@ -30,7 +23,7 @@ void Worker::run_rows(std::int64_t first, std::int64_t last) {
   const bool one_step = is_one_step();
   const std::int64_t n = job_->layout.row;
   for (std::int64_t row = first; row < last;) {
-    const std::int64_t count = rows_together(row, last);
+    const std::int64_t count = rows_together(*job_, row, last);
     for_batches(row, count, 0, [&](std::int64_t batch) {
       if (one_step) return call_rows(job_->steps.tiles[0], n, batch);
       for (std::int64_t r = 0; r < batch; ++r) {
@@ -81,13 +74,13 @@ void Worker::call_rows(const Step& s, std::int64_t n, std::int64_t rows) {
 
 void Worker::call_chain_rows(const Step& s, std::int64_t n, std::int64_t rows) {
   const Chain& chain = job_->steps.chains[s.chain];
-  std::uintptr_t steps[chain_operands];
-  for (std::size_t k = 0; k < chain.operands.size(); ++k)
-    steps[k] = static_cast<std::uintptr_t>(step_of(chain.operands[k]));
+  std::int64_t steps[chain_operands];
+  for (std::size_t k = 0; k < chain.operands.size(); ++k) steps[k] = step_of(chain.operands[k]);
   place_operands(chain);
+  if (chain.loop) return chain.loop(reinterpret_cast<void* const*>(chain_operands_), steps, rows, n);
   for (std::int64_t r = 0; r < rows; ++r) {
     run_chain(s, n);
-    for (std::size_t k = 0; k < chain.operands.size(); ++k) chain_operands_[k] += steps[k];
+    for (std::size_t k = 0; k < chain.operands.size(); ++k) chain_operands_[k] += static_cast<std::uintptr_t>(steps[k]);
   }
 }
 
@@ -156,7 +149,7 @@ void Worker::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t 
   const int outer = job_->layout.first_row_dim - 1;
   const std::int64_t end = std::min(first_row + job_->layout.panel, job_->layout.rows);
   for (std::int64_t row = first_row; row < end;) {
-    const std::int64_t rows = rows_together(row, end);
+    const std::int64_t rows = rows_together(*job_, row, end);
     for (std::size_t k = 0; k < transposed_.size(); ++k) {
       const std::uint32_t operand = transposed_[k].operand;
       const std::size_t size = job_->steps.values[transposed_[k].value].size;

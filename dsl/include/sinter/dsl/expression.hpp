@@ -48,9 +48,9 @@ struct On : ExpressionTag {
   NoRows end() const;
 };
 
-/// Increments the reference count of each non-null leaf.
-void retain(runtime::TensorImpl* const* leaves, int count) noexcept;
-void release(runtime::TensorImpl* const* leaves, int count) noexcept;
+/// Holds each non-null leaf (SharedCount).
+void hold(runtime::TensorImpl* const* leaves, int count) noexcept;
+void drop(runtime::TensorImpl* const* leaves, int count) noexcept;
 
 /// The leaves and scalars of an expression. One type for all trees of a size, to reduce compile time.
 template <int Leaves, int Scalars>
@@ -110,7 +110,7 @@ class [[nodiscard]] Expression : public detail::On<D>,
   Expression(const Expression& o) noexcept : value(o.value) {
     if constexpr (Leaves > 0) {
       value.revive();
-      detail::retain(value.leaves, Leaves);
+      detail::hold(value.leaves, Leaves);
     }
   }
   Expression(Expression&& o) noexcept : value(o.value) { o.value.owns = false; }
@@ -125,17 +125,17 @@ class [[nodiscard]] Expression : public detail::On<D>,
   }
   ~Expression() {
     if constexpr (Leaves > 0)
-      if (value.owns) detail::release(value.leaves, Leaves);
+      if (value.owns) detail::drop(value.leaves, Leaves);
   }
 
   /// An expression without leaves and scalars.
   Expression() noexcept
     requires(Leaves == 0 && Scalars == 0)
   = default;
-  explicit Expression(runtime::TensorImpl* adopted) noexcept
+  explicit Expression(runtime::TensorImpl* held) noexcept
     requires(Leaves == 1 && Scalars == 0)
   {
-    value.leaves[0] = adopted;
+    value.leaves[0] = held;
   }
   /// Joins operands in order, taking over their leaves.
   template <class... E>

@@ -31,8 +31,8 @@ auto with_leaves(const E& e, F leaf_of) {
   for (std::size_t i = 0; i < E::leaf_count; ++i) {
     if (is_array_leaf<E>[i]) continue;
     TensorRef leaf = leaf_of(next++);
-    release(result.value.leaves + i, 1);
-    result.value.leaves[i] = leaf.release();
+    drop(result.value.leaves + i, 1);
+    result.value.leaves[i] = held(leaf);
   }
   return result;
 }

@@ -48,7 +48,7 @@ template <Op op, class E, class... Parameters>
 auto random_expression(std::string_view what, const E& e, Parameters... parameters) {
   using Positions = Expression<std::int64_t, typename E::device_type, IotaLeaf, 1, 0, iota_bytes>;
   Draw draw = draw_like(what, e);
-  return apply<op>(Positions(draw.positions.release()) + draw.first, draw.seed, parameters...);
+  return apply<op>(Positions(held(draw.positions)) + draw.first, draw.seed, parameters...);
 }
 /// Uniform in [0, 1): computed in double if T is double, else in float.
 template <class T, class E>

@@ -324,10 +324,10 @@ class Tensor : public detail::On<D>,
     return *impl_;
   }
   const runtime::TensorRef& ref() const noexcept { return impl_; }
-  detail::LeafExpression<T, D, X> leaf() const& noexcept {
-    return detail::LeafExpression<T, D, X>(runtime::TensorRef(impl_).release());
+  detail::LeafExpression<T, D, X> leaf() const& noexcept { return detail::LeafExpression<T, D, X>(held(impl_)); }
+  detail::LeafExpression<T, D, X> leaf() && noexcept {
+    return detail::LeafExpression<T, D, X>(held(std::exchange(impl_, {})));
   }
-  detail::LeafExpression<T, D, X> leaf() && noexcept { return detail::LeafExpression<T, D, X>(impl_.release()); }
 
  private:
   template <class E>

@@ -112,6 +112,8 @@ class Buffer : public Counted<Buffer> {
   }
   bool is_exposed() const noexcept { return exposed_.load(std::memory_order_relaxed); }
   static void destroy(Buffer* buffer) noexcept;
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* memory, std::size_t bytes) noexcept;
 
  private:
   friend class UseRecord;

@@ -1,0 +1,106 @@
+#include <sinter/runtime/shared_count.hpp>
+
+#include <new>
+
+#include "lane.hpp"
+
+namespace sinter::inline v1::runtime {
+
+/// A count of holds. As long as it is open, it takes part in the sum.
+class alignas(line_alignment) SharedCount::Lane {
+ public:
+  void open() noexcept { word_.store(is_open, std::memory_order_relaxed); }
+  /// Whether it has counted them.
+  bool add(std::int64_t holds, std::memory_order order) noexcept {
+    if (!(word_.load(std::memory_order_relaxed) & is_open)) return false;
+    return word_.fetch_add(2 * holds, order) & is_open;
+  }
+  /// Returns the holds, once.
+  std::int64_t close() noexcept {
+    const std::int64_t w = word_.exchange(0, std::memory_order_acq_rel);
+    return w & is_open ? (w - is_open) / 2 : 0;
+  }
+
+ private:
+  static constexpr std::int64_t is_open = 1;  // of a word with twice the holds
+  std::atomic<std::int64_t> word_{0};
+};
+
+struct SharedCount::Lanes {
+  Lane of[lane_count];
+};
+
+/// In place of lanes that were closed before there were any.
+constinit SharedCount::Lanes SharedCount::no_lanes;
+
+SharedCount::~SharedCount() {
+  if (Lanes* const all = lanes_.load(std::memory_order_relaxed); all != &no_lanes) delete all;
+}
+
+/// The caller's handle stays counted until the lanes are closed by one thread, so that the object stays.
+bool SharedCount::release_last_handle(std::uint64_t w) noexcept {
+  for (;;) {
+    if (static_cast<std::uint32_t>(w) == lanes_open + one_handle) {
+      if (word_.compare_exchange_weak(w, w - lanes_open - one_handle + lanes_closing, std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
+        return close_lanes();
+    } else if (word_.compare_exchange_weak(w, w - one_handle, std::memory_order_acq_rel, std::memory_order_acquire)) {
+      return w == one_handle;
+    }
+  }
+}
+
+bool SharedCount::close_lanes() noexcept {
+  std::int64_t holds = 0;
+  Lanes* all = nullptr;
+  if (!lanes_.compare_exchange_strong(all, &no_lanes, std::memory_order_acq_rel, std::memory_order_acquire))
+    for (Lane& lane : all->of) holds += lane.close();
+  const std::uint64_t change = static_cast<std::uint64_t>(holds) * one_hold - lanes_closing;
+  return word_.fetch_add(change, std::memory_order_acq_rel) + change == 0;
+}
+
+constexpr std::uint8_t many_holds = 32;  // of other threads: a tensor that is only handed over gets no lanes
+
+/// Null if another thread was first, or no handle is left with which they would be closed. The word says that there may
+/// be lanes before there are, so that no handle is the last unnoticed.
+SharedCount::Lanes* SharedCount::open_lanes() noexcept {
+  if (const std::uint8_t holds = foreign_.load(std::memory_order_relaxed); holds < many_holds) {
+    foreign_.store(holds + 1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  Lanes* const fresh = new (std::nothrow) Lanes;
+  if (fresh == nullptr) return nullptr;
+  for (Lane& lane : fresh->of) lane.open();
+  std::uint64_t w = word_.load(std::memory_order_relaxed);
+  Lanes* none = nullptr;
+  if ((w & all_handles) == 0 || (w & (lanes_open | lanes_closing)) != 0 ||
+      !word_.compare_exchange_strong(w, w + lanes_open, std::memory_order_acq_rel, std::memory_order_relaxed) ||
+      !lanes_.compare_exchange_strong(none, fresh, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    delete fresh;
+    return nullptr;
+  }
+  return fresh;
+}
+
+void SharedCount::hold_elsewhere() noexcept {
+  Lanes* all = lanes_.load(std::memory_order_acquire);
+  if (all == nullptr) all = open_lanes();
+  if (all != nullptr && all->of[this_lane()].add(1, std::memory_order_relaxed)) return;
+  word_.fetch_add(one_hold, std::memory_order_relaxed);
+}
+
+/// A hold that was taken in the word may be dropped in a lane: only the sum matters.
+bool SharedCount::drop_elsewhere() noexcept {
+  Lanes* const all = lanes_.load(std::memory_order_acquire);
+  if (all != nullptr && all->of[this_lane()].add(-1, std::memory_order_release)) return false;
+  return drop_here();
+}
+
+std::uint32_t SharedCount::owners() const noexcept {
+  const std::uint64_t w = word_.load(std::memory_order_acquire);
+  const auto handles = static_cast<std::uint32_t>(w & all_handles);
+  if (w & (lanes_open | lanes_closing)) return handles + 1;
+  return handles + static_cast<std::uint32_t>(w >> 32);
+}
+
+}  // namespace sinter::inline v1::runtime

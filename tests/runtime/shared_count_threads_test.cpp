@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <sinter/runtime/shared_count.hpp>
+#include <sinter/runtime/tensor_impl.hpp>
+
+namespace {
+
+using sinter::runtime::SharedCount;
+
+/// A reference of either kind.
+enum class Kind { Handle, Hold };
+
+void add(SharedCount& count, Kind kind) { kind == Kind::Handle ? count.retain() : count.hold(); }
+bool remove(SharedCount& count, Kind kind) { return kind == Kind::Handle ? count.release() : count.drop(); }
+
+/// Enough holds of another thread to open the lanes.
+void open_lanes(SharedCount& count) {
+  std::thread([&] {
+    for (int i = 0; i < 100; ++i) {
+      count.hold();
+      EXPECT_FALSE(count.drop());
+    }
+  }).join();
+}
+
+template <class F>
+auto elsewhere(F f) {
+  bool result = false;
+  std::thread([&] { result = f(); }).join();
+  return result;
+}
+
+TEST(SharedCount, TheLastReferenceIsKnown) {
+  for (const bool lanes : {false, true})
+    for (const Kind last : {Kind::Handle, Kind::Hold})
+      for (const bool away : {false, true}) {
+        SCOPED_TRACE(testing::Message() << lanes << static_cast<int>(last) << away);
+        SharedCount count;
+        if (lanes) open_lanes(count);
+        add(count, last);
+        EXPECT_FALSE(count.release());
+        EXPECT_TRUE(away ? elsewhere([&] { return remove(count, last); }) : remove(count, last));
+      }
+}
+
+TEST(SharedCount, AHoldMayBeDroppedInAnyThread) {
+  for (const bool lanes : {false, true}) {
+    SharedCount count;
+    if (lanes) open_lanes(count);
+    count.hold();
+    EXPECT_FALSE(elsewhere([&] { return count.drop(); }));
+    EXPECT_FALSE(elsewhere([&] {
+      count.hold();
+      return false;
+    }));
+    EXPECT_FALSE(count.drop());
+    EXPECT_FALSE(elsewhere([&] {
+      count.hold();
+      return count.release();
+    }));
+    EXPECT_TRUE(count.drop());
+  }
+}
+
+TEST(SharedCount, LanesOpenOnce) {
+  SharedCount count;
+  open_lanes(count);
+  count.hold();
+  EXPECT_FALSE(count.release());  // closes them
+  count.retain();
+  open_lanes(count);
+  EXPECT_FALSE(count.drop());
+  EXPECT_EQ(count.owners(), 1u);
+  EXPECT_TRUE(count.release());
+}
+
+TEST(SharedCount, OneOwnerIsNeverClaimedWrongly) {
+  SharedCount count;
+  EXPECT_EQ(count.owners(), 1u);
+  count.hold();
+  EXPECT_EQ(count.owners(), 2u);
+  EXPECT_FALSE(count.drop());
+  open_lanes(count);
+  EXPECT_GE(count.owners(), 2u);  // not known
+  EXPECT_TRUE(elsewhere([&] {
+    count.hold();
+    return count.owners() >= 2;
+  }));
+  EXPECT_FALSE(count.release());
+  EXPECT_EQ(count.owners(), 1u);
+  EXPECT_TRUE(count.drop());
+}
+
+/// An object whose references are counted a second time.
+class Object {
+ public:
+  void take(Kind kind) {
+    ++references_;
+    add(*count_, kind);
+  }
+  void give_up(Kind kind) {
+    --references_;
+    if (!remove(*count_, kind)) return;
+    EXPECT_EQ(references_, 0);
+    ++last_;
+    if (references_ == 0) delete std::exchange(count_, nullptr);  // sanitizers see what comes later
+  }
+  bool was_destroyed_once() const { return references_ == 0 && last_ == 1; }
+
+ private:
+  SharedCount* count_ = new SharedCount;
+  std::atomic<int> references_{1}, last_{0};
+};
+
+constexpr int objects = 64;
+
+/// References of one thread to each object.
+struct Stash {
+  std::vector<Kind> of[objects];
+};
+
+/// Takes and gives up references at random until it is told to stop, then gives up all. At least one of each object
+/// stays until then.
+void play(Object* all, Stash stash, unsigned seed, const std::atomic<bool>& stop) {
+  std::mt19937 random(seed);
+  while (!stop.load(std::memory_order_relaxed)) {
+    const unsigned drawn = random();
+    const unsigned which = drawn / 16 % objects;
+    std::vector<Kind>& mine = stash.of[which];
+    if (drawn % 16 < 8) {
+      mine.push_back(drawn >> 22 == 0 ? Kind::Handle : Kind::Hold);
+      all[which].take(mine.back());
+    } else if (mine.size() > 1) {
+      std::swap(mine[drawn / 1024 % mine.size()], mine.back());
+      all[which].give_up(mine.back());
+      mine.pop_back();
+    }
+  }
+  for (int o = 0; o < objects; ++o)
+    for (const Kind k : stash.of[o]) all[o].give_up(k);
+}
+
+/// The last handles go, most of them in this thread, while other threads take and drop holds.
+TEST(SharedCount, ThreadsDestroyOnce) {
+  const unsigned first = std::random_device()() % 1'000'000;
+  for (unsigned seed = first; seed < first + 100; ++seed) {
+    Object all[objects];
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> players;
+    for (unsigned t = 0; t < 3; ++t) {
+      Stash stash;
+      for (int o = 0; o < objects; ++o) {
+        stash.of[o] = {(seed + t + static_cast<unsigned>(o)) % 50 == 0 ? Kind::Handle : Kind::Hold};
+        all[o].take(stash.of[o][0]);
+      }
+      players.emplace_back(play, all, std::move(stash), 10 * seed + t, std::cref(stop));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(seed % 8));
+    for (Object& o : all) {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      o.give_up(Kind::Handle);
+    }
+    stop = true;
+    for (std::thread& p : players) p.join();
+    for (const Object& o : all) ASSERT_TRUE(o.was_destroyed_once()) << "seed " << seed;
+  }
+}
+
+TEST(SharedCount, ThreadsHoldATensorThatAnotherOneMade) {
+  using sinter::runtime::TensorRef;
+  TensorRef shared = sinter::runtime::empty(sinter::Shape{4}, sinter::DType::Float32, sinter::Device());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([t = shared] {
+      for (int i = 0; i < 1000; ++i) {
+        sinter::runtime::TensorImpl* const leaf = held(t);
+        EXPECT_EQ(leaf->numel, 4);
+        sinter::runtime::drop(leaf);
+      }
+    });
+  shared = TensorRef();
+  for (std::thread& t : threads) t.join();
+}
+
+}  // namespace
