@@ -5,9 +5,9 @@
 #include <new>
 #include <vector>
 
+#include <sinter/runtime/shared_count.hpp>
 #include "address_sanitizer.hpp"
 #include "per_thread.hpp"
-#include <sinter/runtime/shared_count.hpp>
 
 namespace sinter::inline v1::runtime {
 

@@ -33,9 +33,9 @@ class MemorySource {
 
 /// Free lists by size class, eight classes per doubling: a block is at most 1/8 larger than the request. Thread-safe,
 /// one lock per class; in front of these, small host blocks have lanes, each with a lock of its own, so that threads
-/// seldom write to the same cache lines. A block belongs to the stream that it was first allocated for and is reused in that stream's
-/// order: at once, or after a fence if other streams used it. Without streams (null), a block is reused when its fence
-/// is done.
+/// seldom write to the same cache lines. A block belongs to the stream that it was first allocated for and is reused in
+/// that stream's order: at once, or after a fence if other streams used it. Without streams (null), a block is reused
+/// when its fence is done.
 class Pool {
  public:
   enum class Memory { Host, Device };  // free host memory is poisoned in builds with AddressSanitizer
@@ -82,8 +82,8 @@ class Pool {
     }
   };
 
-  static constexpr int lane_classes = 48;              // up to 64 KiB
-  static constexpr int lane_blocks = 4;                // of each class
+  static constexpr int lane_classes = 48;               // up to 64 KiB
+  static constexpr int lane_blocks = 4;                 // of each class
   static constexpr std::size_t lane_bytes = 256 << 10;  // of all
   /// Free blocks for the threads of a lane. Those in use may have come from another one, or go there.
   struct alignas(line_alignment) Lane {
@@ -117,8 +117,8 @@ class Pool {
   Memory memory_;
   std::size_t cache_limit_;
   std::unique_ptr<Bin[]> bins_;
-  std::unique_ptr<Lane[]> lanes_;     // null without
-  std::atomic<std::size_t> held_{0};  // bytes acquired from the source
+  std::unique_ptr<Lane[]> lanes_;       // null without
+  std::atomic<std::size_t> held_{0};    // bytes acquired from the source
   std::atomic<std::size_t> in_use_{0};  // and in lanes
   std::atomic<std::size_t> peak_{0};
   std::atomic<std::uint64_t> acquired_{0};  // number of acquisitions from the source

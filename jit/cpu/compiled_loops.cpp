@@ -124,7 +124,8 @@ class LoopWriter {
     if (loops_.empty()) return {};
     return fmt::format(
         "namespace sinter::inline v1::jit::cpu::SINTER_ISA {{\nnamespace functions {{\n{}}}  // namespace functions\n\n"
-        "{}\nextern \"C\" __attribute__((visibility(\"default\"))) void (*const sinter_loops[])(void* const*, const std::int64_t*, "
+        "{}\nextern \"C\" __attribute__((visibility(\"default\"))) void (*const sinter_loops[])(void* const*, const "
+        "std::int64_t*, "
         "std::int64_t, std::int64_t) = {{{}}};\n"
         "}}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA\n",
         functions_, loops_, table_);
@@ -147,7 +148,8 @@ class LoopWriter {
   std::size_t add_operand(ValueId v) {
     const std::size_t operand = chain_.operands.size();
     chain_.operands.push_back(v);
-    text_of(Level::EachRow) += fmt::format("    void* const p{0} = static_cast<char*>(operands[{0}]) + r * steps[{0}];\n", operand);
+    text_of(Level::EachRow) +=
+        fmt::format("    void* const p{0} = static_cast<char*>(operands[{0}]) + r * steps[{0}];\n", operand);
     return operand;
   }
 

@@ -1,5 +1,5 @@
-// A run without tiles, of a program that is one loop over arrays which it reads and writes in place: nothing is bound but
-// the addresses of its operands, so that short runs cost little, and many rows are one call.
+// A run without tiles, of a program that is one loop over arrays which it reads and writes in place: nothing is bound
+// but the addresses of its operands, so that short runs cost little, and many rows are one call.
 #pragma once
 #include "worker.hpp"
 

@@ -28,7 +28,7 @@ static_assert(std::size(isa_flags) == isa_count);
 constexpr const char* loop_flags = SINTER_LOOP_FLAGS;
 /// What makes a shared object, without what it does not need.
 constexpr const char* object_flags =
-    "-w -pipe -shared -fPIC -nostdlib -Wl,--no-as-needed "
+    "-w -pipe -shared -fPIC -nostdlib -Wl,--no-as-needed -DSINTER_FEW_INTRINSICS "
     "-lm "  // fmod, and fma where no instruction is
     "-ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-asynchronous-unwind-tables "
     "-fno-stack-protector";

@@ -90,14 +90,14 @@ struct Steps {
   std::vector<ValueId> arrays;  // gathered from
   std::vector<Run> runs;
   std::vector<ValueId> outputs;
-  std::vector<ValueId> places;      // the other values that are in memory at some time
-  std::vector<std::uint8_t> slots;  // the element size of each
+  std::vector<ValueId> places;        // the other values that are in memory at some time
+  std::vector<std::uint8_t> slots;    // the element size of each
   std::vector<DirectOperand> direct;  // if the program is one step that needs no tiles; see DirectRun
-  std::uint32_t chain_blocks = 0;   // the most that a chain needs
-  double nanoseconds = 0;           // per element, estimated
-  std::int64_t tile = 0;            // elements, such that a tile's values fit L1
-  std::int64_t array_bytes = 0;     // of one element of all inputs and outputs
-  std::string text;                 // C++ of the chains' loops, if these are to be compiled
+  std::uint32_t chain_blocks = 0;     // the most that a chain needs
+  double nanoseconds = 0;             // per element, estimated
+  std::int64_t tile = 0;              // elements, such that a tile's values fit L1
+  std::int64_t array_bytes = 0;       // of one element of all inputs and outputs
+  std::string text;                   // C++ of the chains' loops, if these are to be compiled
 };
 
 /// What the steps are grouped into.

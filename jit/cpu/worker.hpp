@@ -150,7 +150,7 @@ class Worker {
 
   const Job* job_ = nullptr;
   runtime::OwnVector<std::byte*> at_;  // where each value's elements are
-  struct alignas(16) Word {     // as large as the largest element
+  struct alignas(16) Word {            // as large as the largest element
     std::uint64_t bits[2];
   };
   runtime::OwnVector<Word> words_;  // uniform results
@@ -158,7 +158,7 @@ class Worker {
   runtime::OwnVector<Input> in_place_, packed_, transposed_;
   runtime::OwnVector<RunInput> runs_;
   runtime::OwnVector<RowValue> row_values_;
-  std::int64_t row_batch_ = 0;      // rows whose values are computed at once
+  std::int64_t row_batch_ = 0;             // rows whose values are computed at once
   runtime::OwnVector<std::byte*> panels_;  // of the transposed inputs
   runtime::OwnVector<Output> outputs_;
   bool fills_ = false;  // whether an output is FillUnpack

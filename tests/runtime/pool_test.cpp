@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -55,6 +56,11 @@ class Source final : public sinter::runtime::MemorySource {
     used_ -= std::exchange(pending_, 0);
   }
   sinter::MemoryInfo memory() const override { return {most_ - used_, most_}; }
+
+  std::size_t held() {
+    const std::lock_guard lock(mutex_);
+    return used_ - pending_;
+  }
 
   int acquired = 0;
   int released = 0;
@@ -146,6 +152,61 @@ TEST(Pool, ReturnsWhatItKeepsBeforeItGivesUp) {
   void* after = pool.allocate(512 << 10);  // an error leaves the pool usable
   pool.deallocate(after, 512 << 10);
   pool.deallocate(kept, 256 << 10);
+}
+
+/// Beside a count of its own: the statistics of one thread are exact, although its lane keeps blocks.
+TEST(Pool, CountsWhatIsInUse) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(::testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  Source source;
+  Pool pool(source, Device(), Pool::Memory::Host, unlimited);
+  std::vector<std::pair<void*, std::size_t>> held;
+  std::size_t in_use = 0, peak = 0, requests = 0;
+  for (int i = 0; i < 5000; ++i) {
+    if (random() % 400 == 0) {
+      pool.reset_peak();
+      peak = in_use;
+    }
+    if (random() % 200 == 0) pool.trim();
+    if (held.size() < 40 && random() % 2) {
+      const std::size_t bytes = 1 + random() % (random() % 4 ? 3000 : 200'000);
+      held.emplace_back(pool.allocate(bytes), bytes);
+      in_use += Pool::rounded(bytes);
+      peak = std::max(peak, in_use);
+      ++requests;
+    } else if (!held.empty()) {
+      std::swap(held[random() % held.size()], held.back());
+      pool.deallocate(held.back().first, held.back().second);
+      in_use -= Pool::rounded(held.back().second);
+      held.pop_back();
+    }
+    const sinter::MemoryStats stats = pool.stats();
+    ASSERT_EQ(stats.in_use, in_use) << i;
+    ASSERT_EQ(stats.peak_in_use, peak) << i;
+    ASSERT_EQ(stats.blocks, held.size()) << i;
+    ASSERT_EQ(stats.requests, requests) << i;
+    ASSERT_EQ(stats.in_use + stats.cached, source.held()) << i;
+  }
+  for (const auto& [data, bytes] : held) pool.deallocate(data, bytes);
+}
+
+/// What one thread allocates and another one frees.
+TEST(Pool, BlocksMoveBetweenThreads) {
+  Source source;
+  Pool pool(source, Device(), Pool::Memory::Host, unlimited);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 10; ++i) blocks.push_back(pool.allocate(1000));
+    EXPECT_EQ(pool.stats().in_use, 10'240u);
+    std::thread([&] {
+      for (void* b : blocks) pool.deallocate(b, 1000);
+    }).join();
+    EXPECT_EQ(pool.stats().in_use, 0u);
+    EXPECT_EQ(pool.stats().blocks, 0u);
+  }
+  EXPECT_LE(source.acquired, 10 + 4 * 16) << "each lane keeps a few";
+  EXPECT_EQ(pool.trim(), static_cast<std::size_t>(source.acquired) * 1024);
 }
 
 TEST(Pool, RequestsBeyondAnyClassAreOutOfMemory) {

@@ -2,7 +2,26 @@
 // AVX-512 has or that stand in for fused multiply-adds. The maskz forms of AVX-512 avoid g++ 12's warnings about
 // uninitialized values.
 #pragma once
+// Loops that are compiled at run time: g++ takes three times as long to read all of <immintrin.h> as for the rest. Its
+// parts may be included by nothing else, so this is for the version that it was tried with.
+#if !defined(SINTER_FEW_INTRINSICS) || defined(__clang__) || __GNUC__ != 12
 #include <immintrin.h>
+#else
+#define _IMMINTRIN_H_INCLUDED
+#include <smmintrin.h>
+#if defined(__AVX2__)
+#include <avx2intrin.h>
+#include <avxintrin.h>
+#include <f16cintrin.h>
+#include <fmaintrin.h>
+#endif
+#if defined(__AVX512F__)
+#include <avx512fintrin.h>
+using __mmask32 = unsigned;  // of <avx512vlintrin.h>, the longest of all
+#include <avx512bwintrin.h>
+#include <avx512dqintrin.h>
+#endif
+#endif
 
 #include "native_types.hpp"
 
@@ -117,9 +136,9 @@ SINTER_INLINE void store_as_bytes(std::uint8_t* p, NativeMask<T> v) {
 #if defined(__AVX512F__)
   __m128i bytes;
   if constexpr (sizeof(T) == 4)
-    bytes = _mm_maskz_set1_epi8(_mm512_movepi32_mask((__m512i)v), 1);
+    bytes = _mm_and_si128(_mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)v), _mm_set1_epi8(1));
   else
-    bytes = _mm_maskz_set1_epi8(_mm512_movepi64_mask((__m512i)v), 1);
+    bytes = _mm_and_si128(_mm512_maskz_cvtepi64_epi8(0xff, (__m512i)v), _mm_set1_epi8(1));
 #else
 #if defined(__AVX2__)
   const __m128i low = _mm256_castsi256_si128((__m256i)v), high = _mm256_extracti128_si256((__m256i)v, 1);

@@ -54,10 +54,10 @@ class SharedCount {
   class Lane;
   struct Lanes;
   static constexpr std::uint64_t one_handle = 1;
-  static constexpr std::uint64_t lanes_open = std::uint64_t{1} << 28;     // there may be holds in lanes
+  static constexpr std::uint64_t lanes_open = std::uint64_t{1} << 28;  // there may be holds in lanes
   static constexpr std::uint64_t all_handles = lanes_open - 1;
   static constexpr std::uint64_t lanes_closing = std::uint64_t{1} << 29;  // they are being added to the word
-  static constexpr std::uint64_t one_hold = std::uint64_t{1} << 32;  // negative if they were taken in a lane
+  static constexpr std::uint64_t one_hold = std::uint64_t{1} << 32;       // negative if they were taken in a lane
 
   bool drop_here() noexcept { return word_.fetch_sub(one_hold, std::memory_order_acq_rel) == one_hold; }
   bool release_last_handle(std::uint64_t word) noexcept;
