@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -132,7 +133,7 @@ void Pool::raise_peak() noexcept {
   std::size_t now = in_use_.load(std::memory_order_relaxed);
   std::size_t peak = peak_.load(std::memory_order_relaxed);
   if (now <= peak) return;
-  if (lanes_) now -= lanes_[this_lane()].cached.load(std::memory_order_relaxed);
+  if (lanes_) now -= std::min(now, lanes_[this_lane()].cached.load(std::memory_order_relaxed));
   while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
   }
 }
@@ -141,17 +142,23 @@ void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&&
   const int c = class_of(bytes);
   const std::size_t size = size_of_class(c);
   if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
-  if (has_lane(c) && keep_in_lane(c, size, data)) return;
+  if (has_lane(c) && !stream && !fence && keep_in_lane(c, size, data)) return;
   const std::size_t in_use = in_use_.fetch_sub(size, std::memory_order_relaxed) - size;
   if (size <= cache_limit_) {
     // Beyond the limit, everything cached is freed: blocks of unused sizes would otherwise stay forever.
     if (held_.load(std::memory_order_relaxed) - in_use > cache_limit_) trim();
     if (keep(bins_[c], data, stream, fence)) return;
   }
+  release(c, data, stream, std::move(fence));
+}
+
+/// Returns a block that was in use to the source.
+void Pool::release(int c, void* data, StreamImpl* stream, Fence&& fence) noexcept {
   {
     const std::lock_guard lock(bins_[c].mutex);
     --bins_[c].live;
   }
+  const std::size_t size = size_of_class(c);
   if (memory_ == Memory::Host) ASAN_UNPOISON_MEMORY_REGION(data, size);
   held_.fetch_sub(size, std::memory_order_relaxed);
   source_.release(data, size, stream, std::move(fence));
@@ -173,8 +180,10 @@ void* Pool::take_from_lane(int c, std::size_t size) noexcept {
   return data;
 }
 
+/// A lane that is full of other sizes, which its threads may never use again, is emptied.
 bool Pool::keep_in_lane(int c, std::size_t size, void* data) noexcept {
   Lane& lane = lanes_[this_lane()];
+  if (lane.cached.load(std::memory_order_relaxed) + size > lane_bytes) empty_lane(lane);
   const std::lock_guard lock(lane.mutex);
   const std::size_t cached = lane.cached.load(std::memory_order_relaxed) + size;
   if (lane.counts[c] == lane_blocks || cached > lane_bytes) return false;
@@ -183,6 +192,40 @@ bool Pool::keep_in_lane(int c, std::size_t size, void* data) noexcept {
   lane.in_use -= static_cast<std::int64_t>(size);
   --lane.live;
   return true;
+}
+
+/// Calls f(class, block) for all blocks of a lane, without its lock.
+template <class F>
+std::size_t Pool::take_all(Lane& lane, F f) noexcept {
+  void* blocks[lane_classes][lane_blocks];
+  std::uint8_t counts[lane_classes];
+  std::size_t cached = 0;
+  {
+    const std::lock_guard lock(lane.mutex);
+    std::memcpy(blocks, lane.blocks, sizeof blocks);
+    std::memcpy(counts, lane.counts, sizeof counts);
+    std::memset(lane.counts, 0, sizeof lane.counts);
+    cached = lane.cached.load(std::memory_order_relaxed);
+    in_use_.fetch_sub(cached, std::memory_order_relaxed);
+    lane.cached.store(0, std::memory_order_relaxed);
+  }
+  for (int c = 0; c < lane_classes; ++c)
+    for (int k = 0; k < counts[c]; ++k) f(c, blocks[c][k]);
+  return cached;
+}
+
+/// The bins take the lane's blocks.
+void Pool::empty_lane(Lane& lane) noexcept {
+  take_all(lane, [&](int c, void* data) {
+    Fence none;
+    const std::size_t size = size_of_class(c);
+    {
+      const std::lock_guard lock(lane.mutex);
+      lane.in_use += static_cast<std::int64_t>(size);  // as the bin counts it as returned
+      ++lane.live;
+    }
+    if (!keep(bins_[c], data, nullptr, none)) release(c, data, nullptr, std::move(none));
+  });
 }
 
 void* Pool::take(Bin& bin, StreamImpl* stream) {
@@ -256,19 +299,13 @@ std::size_t Pool::trim() noexcept {
 
 std::size_t Pool::trim_lanes() noexcept {
   std::size_t returned = 0;
-  for (unsigned k = 0; lanes_ && k < lane_count; ++k) {
-    Lane& lane = lanes_[k];
-    const std::lock_guard lock(lane.mutex);
-    for (int c = 0; c < lane_classes; ++c)
-      for (const std::size_t size = size_of_class(c); lane.counts[c] > 0; returned += size) {
-        void* const data = lane.blocks[c][--lane.counts[c]];
-        ASAN_UNPOISON_MEMORY_REGION(data, size);
-        source_.release(data, size, nullptr, {});
-      }
-    const std::size_t cached = lane.cached.exchange(0, std::memory_order_relaxed);
-    in_use_.fetch_sub(cached, std::memory_order_relaxed);
-    held_.fetch_sub(cached, std::memory_order_relaxed);
-  }
+  for (unsigned k = 0; lanes_ && k < lane_count; ++k)
+    returned += take_all(lanes_[k], [&](int c, void* data) {
+      const std::size_t size = size_of_class(c);
+      ASAN_UNPOISON_MEMORY_REGION(data, size);
+      held_.fetch_sub(size, std::memory_order_relaxed);
+      source_.release(data, size, nullptr, {});
+    });
   return returned;
 }
 
@@ -294,20 +331,24 @@ std::size_t Pool::trim_bins() noexcept {
 
 MemoryStats Pool::stats() const {
   MemoryStats stats{};
+  std::int64_t in_use = 0, live = 0;  // those of one lane or bin may be negative
   for (unsigned k = 0; lanes_ && k < lane_count; ++k) {
     const std::lock_guard lock(lanes_[k].mutex);
-    stats.in_use += static_cast<std::size_t>(lanes_[k].in_use);  // of one lane possibly negative
-    stats.blocks += static_cast<std::size_t>(lanes_[k].live);
+    in_use += lanes_[k].in_use;
+    live += lanes_[k].live;
     stats.requests += lanes_[k].requests;
     stats.cached += lanes_[k].cached.load(std::memory_order_relaxed);
   }
   for (int c = 0; c < class_count; ++c) {
     const std::lock_guard lock(bins_[c].mutex);
-    stats.in_use += bins_[c].live * size_of_class(c);
-    stats.blocks += bins_[c].live;
+    in_use += static_cast<std::int64_t>(bins_[c].live * size_of_class(c));
+    live += static_cast<std::int64_t>(bins_[c].live);
     stats.requests += bins_[c].requests;
     for (const List& list : bins_[c].lists) stats.cached += list.blocks.size() * size_of_class(c);
   }
+  // Blocks that other threads passed on meanwhile may have been counted as returned only.
+  stats.in_use = static_cast<std::size_t>(std::max<std::int64_t>(in_use, 0));
+  stats.blocks = static_cast<std::size_t>(std::max<std::int64_t>(live, 0));
   stats.peak_in_use = peak_.load(std::memory_order_relaxed);
   stats.driver_allocations = acquired_.load(std::memory_order_relaxed);
   return stats;
@@ -315,7 +356,8 @@ MemoryStats Pool::stats() const {
 
 void Pool::reset_peak() noexcept {
   std::size_t in_use = in_use_.load(std::memory_order_relaxed);
-  for (unsigned k = 0; lanes_ && k < lane_count; ++k) in_use -= lanes_[k].cached.load(std::memory_order_relaxed);
+  for (unsigned k = 0; lanes_ && k < lane_count; ++k)
+    in_use -= std::min(in_use, lanes_[k].cached.load(std::memory_order_relaxed));
   peak_.store(in_use, std::memory_order_relaxed);
 }
 

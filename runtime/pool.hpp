@@ -101,11 +101,15 @@ class Pool {
   bool has_lane(int size_class) const noexcept { return lanes_ && size_class < lane_classes; }
   void* take_from_lane(int size_class, std::size_t size) noexcept;
   bool keep_in_lane(int size_class, std::size_t size, void* data) noexcept;
+  template <class F>
+  std::size_t take_all(Lane& lane, F f) noexcept;
+  void empty_lane(Lane& lane) noexcept;
   std::size_t trim_lanes() noexcept;
   std::size_t trim_bins() noexcept;
   void* take(Bin& bin, StreamImpl* stream);
   static void* take_fenced(std::vector<Block>& blocks, StreamImpl* stream);
   bool keep(Bin& bin, void* data, StreamImpl* stream, Fence& fence) noexcept;
+  void release(int size_class, void* data, StreamImpl* stream, Fence&& fence) noexcept;
   void* acquire(std::size_t size, std::size_t bytes, StreamImpl* stream);
   void count_use(std::size_t size) noexcept;
   void raise_peak() noexcept;

@@ -1,5 +1,6 @@
 #include <sinter/runtime/shared_count.hpp>
 
+#include <algorithm>
 #include <new>
 
 #include "lane.hpp"
@@ -59,7 +60,7 @@ bool SharedCount::close_lanes() noexcept {
   return word_.fetch_add(change, std::memory_order_acq_rel) + change == 0;
 }
 
-constexpr std::uint8_t many_holds = 32;  // of other threads: a tensor that is only handed over gets no lanes
+constexpr std::uint8_t many_holds = 128;  // of other threads: a tensor that is only handed over gets no lanes
 
 /// Null if another thread was first, or no handle is left with which they would be closed. The word says that there may
 /// be lanes before there are, so that no handle is the last unnoticed.
@@ -68,13 +69,13 @@ SharedCount::Lanes* SharedCount::open_lanes() noexcept {
     foreign_.store(holds + 1, std::memory_order_relaxed);
     return nullptr;
   }
+  std::uint64_t w = word_.load(std::memory_order_relaxed);
+  if ((w & all_handles) == 0 || (w & (lanes_open | lanes_closing)) != 0) return nullptr;
   Lanes* const fresh = new (std::nothrow) Lanes;
   if (fresh == nullptr) return nullptr;
   for (Lane& lane : fresh->of) lane.open();
-  std::uint64_t w = word_.load(std::memory_order_relaxed);
   Lanes* none = nullptr;
-  if ((w & all_handles) == 0 || (w & (lanes_open | lanes_closing)) != 0 ||
-      !word_.compare_exchange_strong(w, w + lanes_open, std::memory_order_acq_rel, std::memory_order_relaxed) ||
+  if (!word_.compare_exchange_strong(w, w + lanes_open, std::memory_order_acq_rel, std::memory_order_relaxed) ||
       !lanes_.compare_exchange_strong(none, fresh, std::memory_order_acq_rel, std::memory_order_relaxed)) {
     delete fresh;
     return nullptr;
@@ -99,7 +100,7 @@ bool SharedCount::drop_elsewhere() noexcept {
 std::uint32_t SharedCount::owners() const noexcept {
   const std::uint64_t w = word_.load(std::memory_order_acquire);
   const auto handles = static_cast<std::uint32_t>(w & all_handles);
-  if (w & (lanes_open | lanes_closing)) return handles + 1;
+  if (w & (lanes_open | lanes_closing)) return std::max(handles + 1, 2u);
   return handles + static_cast<std::uint32_t>(w >> 32);
 }
 

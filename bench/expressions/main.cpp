@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (!bench::take(argv[i])) argv[kept++] = argv[i];
   benchmark::Initialize(&kept, argv);
+  if (std::getenv("SINTER_CPU_JIT") == nullptr) sinter::set_cpu_jit(sinter::CpuJit::Always);
   if (benchmark::ReportUnrecognizedArguments(kept, argv)) return 1;
   try {
     if (bench::chosen.on_gpu()) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <sinter/jit/ops.hpp>
+#include "cost.hpp"
 #include "steps.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -86,11 +87,13 @@ class LoopWriter {
     return !is_random && r != DTypeRule::Position && !calls_library(n.op, compute_dtype_of(s));
   }
 
-  /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements.
+  /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements. For
+  /// a row that takes as long as for the elements of a vector, so it should be less than for these.
   bool takes_all(std::span<const Step> run) const {
     const std::size_t count = steps_.once.size() + steps_.rows.size() + run.size();
     const auto is_taken = [&](const Step& s) { return takes(s); };
-    return !run.empty() && count > 1 && count <= longest_loop && std::ranges::all_of(run, is_taken) &&
+    return !run.empty() && count > 1 && count <= longest_loop && steps_.runs.empty() &&
+           cost(steps_.rows) <= cost(run) && std::ranges::all_of(run, is_taken) &&
            std::ranges::all_of(steps_.once, is_taken) && std::ranges::all_of(steps_.rows, is_taken) &&
            std::ranges::all_of(steps_.outputs, [&](ValueId v) { return steps_.values[v].level == Level::EachTile; });
   }
@@ -133,6 +136,11 @@ class LoopWriter {
 
  private:
   const Node& node(ValueId v) const { return graph_.nodes()[v]; }
+  double cost(std::span<const Step> steps) const {
+    double sum = 0;
+    for (const Step& s : steps) sum += nanoseconds(node(s.out).op, compute_dtype_of(s));
+    return sum;
+  }
   static DTypeRule rule(Op op) { return info(op).rule; }
   std::string_view type_of(ValueId v) const { return *type_name(node(v).dtype); }
   DType compute_dtype_of(const Step& s) const { return node(s.in[s.arity - 1]).dtype; }

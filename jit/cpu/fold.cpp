@@ -1,5 +1,6 @@
 #include "../passes/fold.hpp"
 
+#include <sinter/runtime/float_environment.hpp>
 #include "../passes/lower.hpp"
 #include "tile_program.hpp"
 
@@ -13,6 +14,7 @@ std::uint64_t fold(Op op, DType result, std::span<const Value> operands) {
   alignas(8) std::byte data[64] = {};
   LoopNest nest;
   nest.operands.push_back({data, {1}});
+  const runtime::DefaultFloatEnvironment floats;
   cpu::TileProgram(lower(graph)).run(nest, {});
   std::uint64_t bits = 0;
   __builtin_memcpy(&bits, data, size_of(result));

@@ -29,8 +29,8 @@ class TileProgram {
 
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of
   /// the nodes: its value in the node's dtype, zero-extended. Outputs do not overlap leaves except element for element.
-  /// Uses several threads if it pays. Allocates nothing after the first run on a thread.
-  /// Returns the faults that were found; their values count as 0.
+  /// Uses several threads if it pays. In the default float environment. Allocates nothing after the first run on a
+  /// thread. Returns the faults that were found; their values count as 0.
   RunFaults run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
   /// Runs on only this thread, for a part of a larger run: the caller has set DefaultFloatEnvironment and says
   /// whether the arrays exceed the cache.

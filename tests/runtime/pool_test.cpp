@@ -191,6 +191,49 @@ TEST(Pool, CountsWhatIsInUse) {
   for (const auto& [data, bytes] : held) pool.deallocate(data, bytes);
 }
 
+/// A lane full of sizes that are not used any more takes others.
+TEST(Pool, LanesForgetUnusedSizes) {
+  Source source;
+  Pool pool(source, Device(), Pool::Memory::Host, unlimited);
+  std::vector<std::pair<void*, std::size_t>> blocks;
+  for (std::size_t bytes = 40'000; bytes <= 64'000; bytes += 4000) blocks.emplace_back(pool.allocate(bytes), bytes);
+  for (const auto& [data, bytes] : blocks) pool.deallocate(data, bytes);
+  const int acquired = source.acquired;
+  for (int i = 0; i < 3; ++i) pool.deallocate(pool.allocate(1000), 1000);
+  EXPECT_EQ(source.acquired, acquired + 1);
+  EXPECT_EQ(pool.stats().in_use, 0u);
+  EXPECT_EQ(pool.stats().cached, source.held());
+  for (auto& [data, bytes] : blocks) data = pool.allocate(bytes);
+  EXPECT_EQ(source.acquired, acquired + 1);
+  for (const auto& [data, bytes] : blocks) pool.deallocate(data, bytes);
+}
+
+TEST(Pool, CountsStayInRangeWhileThreadsPassBlocks) {
+  Source source;
+  Pool pool(source, Device(), Pool::Memory::Host, unlimited);
+  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::vector<void*> passed;
+  const auto pass = [&](bool allocates) {
+    while (!stop) {
+      const std::lock_guard lock(mutex);
+      if (allocates && passed.size() < 8) passed.push_back(pool.allocate(1000));
+      if (!allocates && !passed.empty()) pool.deallocate(passed.back(), 1000), passed.pop_back();
+    }
+  };
+  std::thread first(pass, true), second(pass, false);
+  for (int i = 0; i < 2000; ++i) {
+    EXPECT_LE(pool.stats().in_use, 1u << 20);
+    EXPECT_LE(pool.stats().blocks, 1000u);
+    pool.reset_peak();
+    EXPECT_LE(pool.stats().peak_in_use, 1u << 20);
+  }
+  stop = true;
+  first.join();
+  second.join();
+  for (void* const b : passed) pool.deallocate(b, 1000);
+}
+
 /// What one thread allocates and another one frees.
 TEST(Pool, BlocksMoveBetweenThreads) {
   Source source;

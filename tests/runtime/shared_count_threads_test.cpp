@@ -24,7 +24,7 @@ bool remove(SharedCount& count, Kind kind) { return kind == Kind::Handle ? count
 /// Enough holds of another thread to open the lanes.
 void open_lanes(SharedCount& count) {
   std::thread([&] {
-    for (int i = 0; i < 100; ++i) {
+    for (int i = 0; i < 1000; ++i) {
       count.hold();
       EXPECT_FALSE(count.drop());
     }

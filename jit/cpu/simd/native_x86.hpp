@@ -7,13 +7,14 @@
 #if !defined(SINTER_FEW_INTRINSICS) || defined(__clang__) || __GNUC__ != 12
 #include <immintrin.h>
 #else
+// clang-format off: each needs the ones before it.
 #define _IMMINTRIN_H_INCLUDED
 #include <smmintrin.h>
-#if defined(__AVX2__)
-#include <avx2intrin.h>
+#if defined(__AVX2__) || defined(__AVX512F__)
 #include <avxintrin.h>
-#include <f16cintrin.h>
+#include <avx2intrin.h>
 #include <fmaintrin.h>
+#include <f16cintrin.h>
 #endif
 #if defined(__AVX512F__)
 #include <avx512fintrin.h>
@@ -21,6 +22,7 @@ using __mmask32 = unsigned;  // of <avx512vlintrin.h>, the longest of all
 #include <avx512bwintrin.h>
 #include <avx512dqintrin.h>
 #endif
+// clang-format on
 #endif
 
 #include "native_types.hpp"
