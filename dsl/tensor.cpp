@@ -17,11 +17,12 @@ namespace sinter::inline v1::detail {
 
 void hold(TensorImpl* const* leaves, int count) noexcept {
   for (int i = 0; i < count; ++i)
-    if (leaves[i]) leaves[i]->references.hold();
+    if (leaves[i]) leaves[i]->hold();
 }
 
 void drop(TensorImpl* const* leaves, int count) noexcept {
-  for (int i = 0; i < count; ++i) runtime::drop(leaves[i]);
+  for (int i = 0; i < count; ++i)
+    if (leaves[i]) leaves[i]->drop();
 }
 
 void check_device_kind(const TensorImpl& t, Device wanted, bool any_index) {

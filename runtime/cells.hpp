@@ -1,37 +1,14 @@
-// Memory that shares no cache line with other allocations. A thread writes it often; next to it could be what other
-// threads read, whose reads would then wait.
+// A free list for each thread.
 #pragma once
-#include <cstddef>
 #include <new>
-#include <vector>
 
-#include <sinter/runtime/shared_count.hpp>
 #include "address_sanitizer.hpp"
+#include "own_lines.hpp"
 #include "per_thread.hpp"
 
 namespace sinter::inline v1::runtime {
 
-template <class T>
-struct OwnLines {
-  using value_type = T;
-  static constexpr std::align_val_t alignment{line_alignment};
-
-  OwnLines() = default;
-  template <class U>
-  OwnLines(const OwnLines<U>&) noexcept {}
-  static T* allocate(std::size_t count) {
-    const std::size_t lines = (count * sizeof(T) + line_alignment - 1) / line_alignment;
-    return static_cast<T*>(::operator new(lines * line_alignment, alignment));
-  }
-  static void deallocate(T* data, std::size_t) noexcept { ::operator delete(data, alignment); }
-  friend bool operator==(OwnLines, OwnLines) noexcept { return true; }
-};
-
-/// A vector that one thread writes.
-template <class T>
-using OwnVector = std::vector<T, OwnLines<T>>;
-
-/// Memory for objects that most evaluations make and destroy. Each thread keeps a few that are free.
+/// Memory for objects that most evaluations make and destroy. Each thread keeps a few cells that are free.
 template <class T>
 class Cells {
  public:

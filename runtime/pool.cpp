@@ -59,9 +59,9 @@ Pool::Pool(MemorySource& source, Device device, Memory memory, std::size_t cache
       memory_(memory),
       cache_limit_(cache_limit),
       bins_(std::make_unique<Bin[]>(class_count)) {
-  static_assert(size_of_class(lane_classes - 1) == 64 << 10);
-  if (memory == Memory::Host && cache_limit >= 16 * lane_count * lane_bytes)
-    lanes_ = std::make_unique<Lane[]>(lane_count);
+  static_assert(size_of_class(stripe_classes - 1) == 64 << 10);
+  if (memory == Memory::Host && cache_limit >= 16 * stripe_count * stripe_bytes)
+    stripes_ = std::make_unique<Stripe[]>(stripe_count);
 }
 
 Pool::~Pool() { trim(); }
@@ -80,16 +80,16 @@ void Pool::after_fork(bool in_child) noexcept {
     fresh->live = live;
     fresh->requests = requests;
   }
-  for (unsigned k = 0; lanes_ && k < lane_count; ++k) {
-    Lane& lane = lanes_[k];
-    if (lane.mutex.try_lock()) {
-      lane.mutex.unlock();
+  for (unsigned k = 0; stripes_ && k < stripe_count; ++k) {
+    Stripe& stripe = stripes_[k];
+    if (stripe.mutex.try_lock()) {
+      stripe.mutex.unlock();
       continue;
     }
-    in_use_.fetch_sub(lane.cached.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    const std::int64_t in_use = lane.in_use, live = lane.live;
-    const std::size_t requests = lane.requests;
-    Lane* const fresh = new (&lane) Lane;
+    in_use_.fetch_sub(stripe.cached.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    const std::int64_t in_use = stripe.in_use, live = stripe.live;
+    const std::size_t requests = stripe.requests;
+    Stripe* const fresh = new (&stripe) Stripe;
     fresh->in_use = in_use;
     fresh->live = live;
     fresh->requests = requests;
@@ -105,7 +105,7 @@ void* Pool::allocate(std::size_t bytes, StreamImpl* stream) {
   const int c = class_of(bytes);
   if (c >= class_count) throw_out_of_memory(bytes, 0);
   const std::size_t size = size_of_class(c);
-  void* data = has_lane(c) ? take_from_lane(c, size) : nullptr;
+  void* data = has_stripe(c) ? take_from_stripe(c, size) : nullptr;
   if (!data) {
     data = take(bins_[c], stream);
     if (!data) {
@@ -128,12 +128,12 @@ void Pool::count_use(std::size_t size) noexcept {
   raise_peak();
 }
 
-/// Exact as long as no other lane has blocks; these count as in use.
+/// Exact as long as no other stripe has blocks; these count as in use.
 void Pool::raise_peak() noexcept {
   std::size_t now = in_use_.load(std::memory_order_relaxed);
   std::size_t peak = peak_.load(std::memory_order_relaxed);
   if (now <= peak) return;
-  if (lanes_) now -= std::min(now, lanes_[this_lane()].cached.load(std::memory_order_relaxed));
+  if (stripes_) now -= std::min(now, stripes_[this_stripe()].cached.load(std::memory_order_relaxed));
   while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
   }
 }
@@ -142,7 +142,7 @@ void Pool::deallocate(void* data, std::size_t bytes, StreamImpl* stream, Fence&&
   const int c = class_of(bytes);
   const std::size_t size = size_of_class(c);
   if (memory_ == Memory::Host) ASAN_POISON_MEMORY_REGION(data, size);
-  if (has_lane(c) && !stream && !fence && keep_in_lane(c, size, data)) return;
+  if (has_stripe(c) && !stream && !fence && keep_in_stripe(c, size, data)) return;
   const std::size_t in_use = in_use_.fetch_sub(size, std::memory_order_relaxed) - size;
   if (size <= cache_limit_) {
     // Beyond the limit, everything cached is freed: blocks of unused sizes would otherwise stay forever.
@@ -164,65 +164,65 @@ void Pool::release(int c, void* data, StreamImpl* stream, Fence&& fence) noexcep
   source_.release(data, size, stream, std::move(fence));
 }
 
-void* Pool::take_from_lane(int c, std::size_t size) noexcept {
-  Lane& lane = lanes_[this_lane()];
+void* Pool::take_from_stripe(int c, std::size_t size) noexcept {
+  Stripe& stripe = stripes_[this_stripe()];
   void* data = nullptr;
   {
-    const std::lock_guard lock(lane.mutex);
-    if (lane.counts[c] == 0) return nullptr;
-    data = lane.blocks[c][--lane.counts[c]];
-    lane.cached.store(lane.cached.load(std::memory_order_relaxed) - size, std::memory_order_relaxed);
-    lane.in_use += static_cast<std::int64_t>(size);
-    ++lane.live;
-    ++lane.requests;
+    const std::lock_guard lock(stripe.mutex);
+    if (stripe.counts[c] == 0) return nullptr;
+    data = stripe.blocks[c][--stripe.counts[c]];
+    stripe.cached.store(stripe.cached.load(std::memory_order_relaxed) - size, std::memory_order_relaxed);
+    stripe.in_use += static_cast<std::int64_t>(size);
+    ++stripe.live;
+    ++stripe.requests;
   }
   raise_peak();
   return data;
 }
 
-/// A lane that is full of other sizes, which its threads may never use again, is emptied.
-bool Pool::keep_in_lane(int c, std::size_t size, void* data) noexcept {
-  Lane& lane = lanes_[this_lane()];
-  if (lane.cached.load(std::memory_order_relaxed) + size > lane_bytes) empty_lane(lane);
-  const std::lock_guard lock(lane.mutex);
-  const std::size_t cached = lane.cached.load(std::memory_order_relaxed) + size;
-  if (lane.counts[c] == lane_blocks || cached > lane_bytes) return false;
-  lane.blocks[c][lane.counts[c]++] = data;
-  lane.cached.store(cached, std::memory_order_relaxed);
-  lane.in_use -= static_cast<std::int64_t>(size);
-  --lane.live;
+/// A stripe that is full of other sizes, which its threads may never use again, is emptied.
+bool Pool::keep_in_stripe(int c, std::size_t size, void* data) noexcept {
+  Stripe& stripe = stripes_[this_stripe()];
+  if (stripe.cached.load(std::memory_order_relaxed) + size > stripe_bytes) empty_stripe(stripe);
+  const std::lock_guard lock(stripe.mutex);
+  const std::size_t cached = stripe.cached.load(std::memory_order_relaxed) + size;
+  if (stripe.counts[c] == stripe_blocks || cached > stripe_bytes) return false;
+  stripe.blocks[c][stripe.counts[c]++] = data;
+  stripe.cached.store(cached, std::memory_order_relaxed);
+  stripe.in_use -= static_cast<std::int64_t>(size);
+  --stripe.live;
   return true;
 }
 
-/// Calls f(class, block) for all blocks of a lane, without its lock.
+/// Calls f(class, block) for all blocks of a stripe, without its lock.
 template <class F>
-std::size_t Pool::take_all(Lane& lane, F f) noexcept {
-  void* blocks[lane_classes][lane_blocks];
-  std::uint8_t counts[lane_classes];
+std::size_t Pool::take_all(Stripe& stripe, F f) noexcept {
+  void* blocks[stripe_classes][stripe_blocks];
+  std::uint8_t counts[stripe_classes];
   std::size_t cached = 0;
   {
-    const std::lock_guard lock(lane.mutex);
-    std::memcpy(blocks, lane.blocks, sizeof blocks);
-    std::memcpy(counts, lane.counts, sizeof counts);
-    std::memset(lane.counts, 0, sizeof lane.counts);
-    cached = lane.cached.load(std::memory_order_relaxed);
+    const std::lock_guard lock(stripe.mutex);
+    std::memcpy(blocks, stripe.blocks, sizeof blocks);
+    std::memcpy(counts, stripe.counts, sizeof counts);
+    std::memset(stripe.counts, 0, sizeof stripe.counts);
+    cached = stripe.cached.load(std::memory_order_relaxed);
     in_use_.fetch_sub(cached, std::memory_order_relaxed);
-    lane.cached.store(0, std::memory_order_relaxed);
+    stripe.cached.store(0, std::memory_order_relaxed);
   }
-  for (int c = 0; c < lane_classes; ++c)
+  for (int c = 0; c < stripe_classes; ++c)
     for (int k = 0; k < counts[c]; ++k) f(c, blocks[c][k]);
   return cached;
 }
 
-/// The bins take the lane's blocks.
-void Pool::empty_lane(Lane& lane) noexcept {
-  take_all(lane, [&](int c, void* data) {
+/// The bins take the stripe's blocks.
+void Pool::empty_stripe(Stripe& stripe) noexcept {
+  take_all(stripe, [&](int c, void* data) {
     Fence none;
     const std::size_t size = size_of_class(c);
     {
-      const std::lock_guard lock(lane.mutex);
-      lane.in_use += static_cast<std::int64_t>(size);  // as the bin counts it as returned
-      ++lane.live;
+      const std::lock_guard lock(stripe.mutex);
+      stripe.in_use += static_cast<std::int64_t>(size);  // as the bin counts it as returned
+      ++stripe.live;
     }
     if (!keep(bins_[c], data, nullptr, none)) release(c, data, nullptr, std::move(none));
   });
@@ -292,15 +292,15 @@ void Pool::log_trimmed(std::size_t bytes) const noexcept try {
 }
 
 std::size_t Pool::trim() noexcept {
-  const std::size_t returned = trim_lanes() + trim_bins();
+  const std::size_t returned = trim_stripes() + trim_bins();
   if (returned && logs(Log::Memory)) log_trimmed(returned);
   return returned;
 }
 
-std::size_t Pool::trim_lanes() noexcept {
+std::size_t Pool::trim_stripes() noexcept {
   std::size_t returned = 0;
-  for (unsigned k = 0; lanes_ && k < lane_count; ++k)
-    returned += take_all(lanes_[k], [&](int c, void* data) {
+  for (unsigned k = 0; stripes_ && k < stripe_count; ++k)
+    returned += take_all(stripes_[k], [&](int c, void* data) {
       const std::size_t size = size_of_class(c);
       ASAN_UNPOISON_MEMORY_REGION(data, size);
       held_.fetch_sub(size, std::memory_order_relaxed);
@@ -331,13 +331,13 @@ std::size_t Pool::trim_bins() noexcept {
 
 MemoryStats Pool::stats() const {
   MemoryStats stats{};
-  std::int64_t in_use = 0, live = 0;  // those of one lane or bin may be negative
-  for (unsigned k = 0; lanes_ && k < lane_count; ++k) {
-    const std::lock_guard lock(lanes_[k].mutex);
-    in_use += lanes_[k].in_use;
-    live += lanes_[k].live;
-    stats.requests += lanes_[k].requests;
-    stats.cached += lanes_[k].cached.load(std::memory_order_relaxed);
+  std::int64_t in_use = 0, live = 0;  // those of one stripe or bin may be negative
+  for (unsigned k = 0; stripes_ && k < stripe_count; ++k) {
+    const std::lock_guard lock(stripes_[k].mutex);
+    in_use += stripes_[k].in_use;
+    live += stripes_[k].live;
+    stats.requests += stripes_[k].requests;
+    stats.cached += stripes_[k].cached.load(std::memory_order_relaxed);
   }
   for (int c = 0; c < class_count; ++c) {
     const std::lock_guard lock(bins_[c].mutex);
@@ -356,8 +356,8 @@ MemoryStats Pool::stats() const {
 
 void Pool::reset_peak() noexcept {
   std::size_t in_use = in_use_.load(std::memory_order_relaxed);
-  for (unsigned k = 0; lanes_ && k < lane_count; ++k)
-    in_use -= std::min(in_use, lanes_[k].cached.load(std::memory_order_relaxed));
+  for (unsigned k = 0; stripes_ && k < stripe_count; ++k)
+    in_use -= std::min(in_use, stripes_[k].cached.load(std::memory_order_relaxed));
   peak_.store(in_use, std::memory_order_relaxed);
 }
 

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include <sinter/runtime/device.hpp>
+#include <sinter/runtime/interference_size.hpp>
 #include <sinter/runtime/memory.hpp>
-#include <sinter/runtime/shared_count.hpp>
 #include <sinter/runtime/stream_impl.hpp>
 
 #include "fork.hpp"
-#include "lane.hpp"
+#include "stripe.hpp"
 
 namespace sinter::inline v1::runtime {
 
@@ -32,7 +32,7 @@ class MemorySource {
 };
 
 /// Free lists by size class, eight classes per doubling: a block is at most 1/8 larger than the request. Thread-safe,
-/// one lock per class; in front of these, small host blocks have lanes, each with a lock of its own, so that threads
+/// one lock per class; in front of these, small host blocks have stripes, each with a lock of its own, so that threads
 /// seldom write to the same cache lines. A block belongs to the stream that it was first allocated for and is reused in
 /// that stream's order: at once, or after a fence if other streams used it. Without streams (null), a block is reused
 /// when its fence is done.
@@ -82,29 +82,29 @@ class Pool {
     }
   };
 
-  static constexpr int lane_classes = 48;               // up to 64 KiB
-  static constexpr int lane_blocks = 4;                 // of each class
-  static constexpr std::size_t lane_bytes = 256 << 10;  // of all
-  /// Free blocks for the threads of a lane. Those in use may have come from another one, or go there.
-  struct alignas(line_alignment) Lane {
+  static constexpr int stripe_classes = 48;               // up to 64 KiB
+  static constexpr int stripe_blocks = 4;                 // of each class
+  static constexpr std::size_t stripe_bytes = 256 << 10;  // of all
+  /// Free blocks for the threads of a stripe. Those in use may have come from another one, or go there.
+  struct alignas(interference_size) Stripe {
     std::mutex mutex;
     std::atomic<std::size_t> cached{0};  // bytes; part of in_use_
     std::int64_t in_use = 0;             // bytes
     std::int64_t live = 0;
     std::size_t requests = 0;
-    std::uint8_t counts[lane_classes] = {};
-    void* blocks[lane_classes][lane_blocks];
+    std::uint8_t counts[stripe_classes] = {};
+    void* blocks[stripe_classes][stripe_blocks];
   };
 
   void before_fork() noexcept {}
   void after_fork(bool in_child) noexcept;
-  bool has_lane(int size_class) const noexcept { return lanes_ && size_class < lane_classes; }
-  void* take_from_lane(int size_class, std::size_t size) noexcept;
-  bool keep_in_lane(int size_class, std::size_t size, void* data) noexcept;
+  bool has_stripe(int size_class) const noexcept { return stripes_ && size_class < stripe_classes; }
+  void* take_from_stripe(int size_class, std::size_t size) noexcept;
+  bool keep_in_stripe(int size_class, std::size_t size, void* data) noexcept;
   template <class F>
-  std::size_t take_all(Lane& lane, F f) noexcept;
-  void empty_lane(Lane& lane) noexcept;
-  std::size_t trim_lanes() noexcept;
+  std::size_t take_all(Stripe& stripe, F f) noexcept;
+  void empty_stripe(Stripe& stripe) noexcept;
+  std::size_t trim_stripes() noexcept;
   std::size_t trim_bins() noexcept;
   void* take(Bin& bin, StreamImpl* stream);
   static void* take_fenced(std::vector<Block>& blocks, StreamImpl* stream);
@@ -121,9 +121,9 @@ class Pool {
   Memory memory_;
   std::size_t cache_limit_;
   std::unique_ptr<Bin[]> bins_;
-  std::unique_ptr<Lane[]> lanes_;       // null without
+  std::unique_ptr<Stripe[]> stripes_;   // null without
   std::atomic<std::size_t> held_{0};    // bytes acquired from the source
-  std::atomic<std::size_t> in_use_{0};  // and in lanes
+  std::atomic<std::size_t> in_use_{0};  // and in stripes
   std::atomic<std::size_t> peak_{0};
   std::atomic<std::uint64_t> acquired_{0};  // number of acquisitions from the source
   ForkHandler fork_handler_{*this};

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <new>
 
-#include "lane.hpp"
+#include "stripe.hpp"
 
 namespace sinter::inline v1::runtime {
 
 /// A count of holds. As long as it is open, it takes part in the sum.
-class alignas(line_alignment) SharedCount::Lane {
+class alignas(interference_size) SharedCount::Stripe {
  public:
   void open() noexcept { word_.store(is_open, std::memory_order_relaxed); }
   /// Whether it has counted them.
@@ -27,56 +27,56 @@ class alignas(line_alignment) SharedCount::Lane {
   std::atomic<std::int64_t> word_{0};
 };
 
-struct SharedCount::Lanes {
-  Lane of[lane_count];
+struct SharedCount::Stripes {
+  Stripe of[stripe_count];
 };
 
-/// In place of lanes that were closed before there were any.
-constinit SharedCount::Lanes SharedCount::no_lanes;
+/// In place of stripes that were closed before there were any.
+constinit SharedCount::Stripes SharedCount::no_stripes;
 
 SharedCount::~SharedCount() {
-  if (Lanes* const all = lanes_.load(std::memory_order_relaxed); all != &no_lanes) delete all;
+  if (Stripes* const all = stripes_.load(std::memory_order_relaxed); all != &no_stripes) delete all;
 }
 
-/// The caller's handle stays counted until the lanes are closed by one thread, so that the object stays.
+/// The caller's handle stays counted until the stripes are closed by one thread, so that the object stays.
 bool SharedCount::release_last_handle(std::uint64_t w) noexcept {
   for (;;) {
-    if (static_cast<std::uint32_t>(w) == lanes_open + one_handle) {
-      if (word_.compare_exchange_weak(w, w - lanes_open - one_handle + lanes_closing, std::memory_order_acq_rel,
+    if (static_cast<std::uint32_t>(w) == stripes_open + one_handle) {
+      if (word_.compare_exchange_weak(w, w - stripes_open - one_handle + stripes_closing, std::memory_order_acq_rel,
                                       std::memory_order_acquire))
-        return close_lanes();
+        return close_stripes();
     } else if (word_.compare_exchange_weak(w, w - one_handle, std::memory_order_acq_rel, std::memory_order_acquire)) {
       return w == one_handle;
     }
   }
 }
 
-bool SharedCount::close_lanes() noexcept {
+bool SharedCount::close_stripes() noexcept {
   std::int64_t holds = 0;
-  Lanes* all = nullptr;
-  if (!lanes_.compare_exchange_strong(all, &no_lanes, std::memory_order_acq_rel, std::memory_order_acquire))
-    for (Lane& lane : all->of) holds += lane.close();
-  const std::uint64_t change = static_cast<std::uint64_t>(holds) * one_hold - lanes_closing;
+  Stripes* all = nullptr;
+  if (!stripes_.compare_exchange_strong(all, &no_stripes, std::memory_order_acq_rel, std::memory_order_acquire))
+    for (Stripe& stripe : all->of) holds += stripe.close();
+  const std::uint64_t change = static_cast<std::uint64_t>(holds) * one_hold - stripes_closing;
   return word_.fetch_add(change, std::memory_order_acq_rel) + change == 0;
 }
 
-constexpr std::uint8_t many_holds = 128;  // of other threads: a tensor that is only handed over gets no lanes
+constexpr std::uint8_t many_holds = 128;  // of other threads: a tensor that is only handed over gets no stripes
 
 /// Null if another thread was first, or no handle is left with which they would be closed. The word says that there may
-/// be lanes before there are, so that no handle is the last unnoticed.
-SharedCount::Lanes* SharedCount::open_lanes() noexcept {
+/// be stripes before there are, so that no handle is the last unnoticed.
+SharedCount::Stripes* SharedCount::open_stripes() noexcept {
   if (const std::uint8_t holds = foreign_.load(std::memory_order_relaxed); holds < many_holds) {
     foreign_.store(holds + 1, std::memory_order_relaxed);
     return nullptr;
   }
   std::uint64_t w = word_.load(std::memory_order_relaxed);
-  if ((w & all_handles) == 0 || (w & (lanes_open | lanes_closing)) != 0) return nullptr;
-  Lanes* const fresh = new (std::nothrow) Lanes;
+  if ((w & all_handles) == 0 || (w & (stripes_open | stripes_closing)) != 0) return nullptr;
+  Stripes* const fresh = new (std::nothrow) Stripes;
   if (fresh == nullptr) return nullptr;
-  for (Lane& lane : fresh->of) lane.open();
-  Lanes* none = nullptr;
-  if (!word_.compare_exchange_strong(w, w + lanes_open, std::memory_order_acq_rel, std::memory_order_relaxed) ||
-      !lanes_.compare_exchange_strong(none, fresh, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+  for (Stripe& stripe : fresh->of) stripe.open();
+  Stripes* none = nullptr;
+  if (!word_.compare_exchange_strong(w, w + stripes_open, std::memory_order_acq_rel, std::memory_order_relaxed) ||
+      !stripes_.compare_exchange_strong(none, fresh, std::memory_order_acq_rel, std::memory_order_relaxed)) {
     delete fresh;
     return nullptr;
   }
@@ -84,23 +84,23 @@ SharedCount::Lanes* SharedCount::open_lanes() noexcept {
 }
 
 void SharedCount::hold_elsewhere() noexcept {
-  Lanes* all = lanes_.load(std::memory_order_acquire);
-  if (all == nullptr) all = open_lanes();
-  if (all != nullptr && all->of[this_lane()].add(1, std::memory_order_relaxed)) return;
+  Stripes* all = stripes_.load(std::memory_order_acquire);
+  if (all == nullptr) all = open_stripes();
+  if (all != nullptr && all->of[this_stripe()].add(1, std::memory_order_relaxed)) return;
   word_.fetch_add(one_hold, std::memory_order_relaxed);
 }
 
-/// A hold that was taken in the word may be dropped in a lane: only the sum matters.
+/// A hold that was taken in the word may be dropped in a stripe: only the sum matters.
 bool SharedCount::drop_elsewhere() noexcept {
-  Lanes* const all = lanes_.load(std::memory_order_acquire);
-  if (all != nullptr && all->of[this_lane()].add(-1, std::memory_order_release)) return false;
+  Stripes* const all = stripes_.load(std::memory_order_acquire);
+  if (all != nullptr && all->of[this_stripe()].add(-1, std::memory_order_release)) return false;
   return drop_here();
 }
 
 std::uint32_t SharedCount::owners() const noexcept {
   const std::uint64_t w = word_.load(std::memory_order_acquire);
   const auto handles = static_cast<std::uint32_t>(w & all_handles);
-  if (w & (lanes_open | lanes_closing)) return std::max(handles + 1, 2u);
+  if (w & (stripes_open | stripes_closing)) return std::max(handles + 1, 2u);
   return handles + static_cast<std::uint32_t>(w >> 32);
 }
 

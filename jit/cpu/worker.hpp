@@ -8,7 +8,7 @@
 #include <new>
 #include <vector>
 
-#include <runtime/cells.hpp>
+#include <runtime/own_lines.hpp>
 #include "../plan/faults.hpp"
 #include "layout.hpp"
 #include "steps.hpp"

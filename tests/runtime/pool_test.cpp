@@ -154,7 +154,7 @@ TEST(Pool, ReturnsWhatItKeepsBeforeItGivesUp) {
   pool.deallocate(kept, 256 << 10);
 }
 
-/// Beside a count of its own: the statistics of one thread are exact, although its lane keeps blocks.
+/// Beside a count of its own: the statistics of one thread are exact, although its stripe keeps blocks.
 TEST(Pool, CountsWhatIsInUse) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -191,8 +191,8 @@ TEST(Pool, CountsWhatIsInUse) {
   for (const auto& [data, bytes] : held) pool.deallocate(data, bytes);
 }
 
-/// A lane full of sizes that are not used any more takes others.
-TEST(Pool, LanesForgetUnusedSizes) {
+/// A stripe full of sizes that are not used any more takes others.
+TEST(Pool, StripesForgetUnusedSizes) {
   Source source;
   Pool pool(source, Device(), Pool::Memory::Host, unlimited);
   std::vector<std::pair<void*, std::size_t>> blocks;
@@ -248,7 +248,7 @@ TEST(Pool, BlocksMoveBetweenThreads) {
     EXPECT_EQ(pool.stats().in_use, 0u);
     EXPECT_EQ(pool.stats().blocks, 0u);
   }
-  EXPECT_LE(source.acquired, 10 + 4 * 16) << "each lane keeps a few";
+  EXPECT_LE(source.acquired, 10 + 4 * 16) << "each stripe keeps a few";
   EXPECT_EQ(pool.trim(), static_cast<std::size_t>(source.acquired) * 1024);
 }
 

@@ -21,8 +21,8 @@ enum class Kind { Handle, Hold };
 void add(SharedCount& count, Kind kind) { kind == Kind::Handle ? count.retain() : count.hold(); }
 bool remove(SharedCount& count, Kind kind) { return kind == Kind::Handle ? count.release() : count.drop(); }
 
-/// Enough holds of another thread to open the lanes.
-void open_lanes(SharedCount& count) {
+/// Enough holds of another thread to open the stripes.
+void open_stripes(SharedCount& count) {
   std::thread([&] {
     for (int i = 0; i < 1000; ++i) {
       count.hold();
@@ -39,12 +39,12 @@ auto elsewhere(F f) {
 }
 
 TEST(SharedCount, TheLastReferenceIsKnown) {
-  for (const bool lanes : {false, true})
+  for (const bool stripes : {false, true})
     for (const Kind last : {Kind::Handle, Kind::Hold})
       for (const bool away : {false, true}) {
-        SCOPED_TRACE(testing::Message() << lanes << static_cast<int>(last) << away);
+        SCOPED_TRACE(testing::Message() << stripes << static_cast<int>(last) << away);
         SharedCount count;
-        if (lanes) open_lanes(count);
+        if (stripes) open_stripes(count);
         add(count, last);
         EXPECT_FALSE(count.release());
         EXPECT_TRUE(away ? elsewhere([&] { return remove(count, last); }) : remove(count, last));
@@ -52,9 +52,9 @@ TEST(SharedCount, TheLastReferenceIsKnown) {
 }
 
 TEST(SharedCount, AHoldMayBeDroppedInAnyThread) {
-  for (const bool lanes : {false, true}) {
+  for (const bool stripes : {false, true}) {
     SharedCount count;
-    if (lanes) open_lanes(count);
+    if (stripes) open_stripes(count);
     count.hold();
     EXPECT_FALSE(elsewhere([&] { return count.drop(); }));
     EXPECT_FALSE(elsewhere([&] {
@@ -72,11 +72,11 @@ TEST(SharedCount, AHoldMayBeDroppedInAnyThread) {
 
 TEST(SharedCount, LanesOpenOnce) {
   SharedCount count;
-  open_lanes(count);
+  open_stripes(count);
   count.hold();
   EXPECT_FALSE(count.release());  // closes them
   count.retain();
-  open_lanes(count);
+  open_stripes(count);
   EXPECT_FALSE(count.drop());
   EXPECT_EQ(count.owners(), 1u);
   EXPECT_TRUE(count.release());
@@ -88,7 +88,7 @@ TEST(SharedCount, OneOwnerIsNeverClaimedWrongly) {
   count.hold();
   EXPECT_EQ(count.owners(), 2u);
   EXPECT_FALSE(count.drop());
-  open_lanes(count);
+  open_stripes(count);
   EXPECT_GE(count.owners(), 2u);  // not known
   EXPECT_TRUE(elsewhere([&] {
     count.hold();
@@ -183,7 +183,7 @@ TEST(SharedCount, ThreadsHoldATensorThatAnotherOneMade) {
       for (int i = 0; i < 1000; ++i) {
         sinter::runtime::TensorImpl* const leaf = held(t);
         EXPECT_EQ(leaf->numel, 4);
-        sinter::runtime::drop(leaf);
+        leaf->drop();
       }
     });
   shared = TensorRef();

@@ -1,21 +1,21 @@
 // The reference count of objects that many threads use at once.
 #pragma once
+#include <sinter/runtime/interference_size.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 namespace sinter::inline v1::runtime {
 
-/// Bytes: what one thread writes and others do not read is so far from the rest, since processors fetch lines in pairs.
-inline constexpr std::size_t line_alignment = 128;
-
 /// Differs between threads that run at the same time.
-inline std::uintptr_t this_thread() noexcept { return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()); }
+inline std::uintptr_t thread_token() noexcept { return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()); }
 
-/// Counts handles, which keep an object for long, and holds, which each evaluation takes and drops. If other threads
-/// than the one that made the object take many holds, each counts its own in a cache line of its own: otherwise a line
-/// would move between cores at each evaluation. When the last handle goes, the lines are added to the count of the
-/// object, as in biased reference counting, and later holds are counted there.
+/// Base of objects with handles, which keep them for long, and holds, which each evaluation takes and drops. If other
+/// threads than the one that made the object take many holds, these are counted in stripes, as in a striped counter:
+/// otherwise a cache line would move between cores at each evaluation. When the last handle goes, the stripes are added
+/// to the count of the object, and later holds are counted there (biased reference counting; J. Choi et al., PACT
+/// 2018). At most 2^28 - 1 handles.
 class SharedCount {
  public:
   /// One handle.
@@ -31,19 +31,19 @@ class SharedCount {
     if (w == one_handle) [[likely]]
       return true;
     do {
-      if (static_cast<std::uint32_t>(w) == lanes_open + one_handle) [[unlikely]]
+      if (static_cast<std::uint32_t>(w) == stripes_open + one_handle) [[unlikely]]
         return release_last_handle(w);
     } while (!word_.compare_exchange_weak(w, w - one_handle, std::memory_order_acq_rel, std::memory_order_acquire));
     return w == one_handle;
   }
 
   void hold() noexcept {
-    if (home_ != this_thread()) return hold_elsewhere();
+    if (home_ != thread_token()) return hold_elsewhere();
     word_.fetch_add(one_hold, std::memory_order_relaxed);
   }
   /// In any thread. Whether that was the last reference.
   [[nodiscard]] bool drop() noexcept {
-    if (home_ != this_thread()) return drop_elsewhere();
+    if (home_ != thread_token()) return drop_elsewhere();
     return drop_here();
   }
 
@@ -51,27 +51,28 @@ class SharedCount {
   std::uint32_t owners() const noexcept;
 
  private:
-  class Lane;
-  struct Lanes;
+  class Stripe;
+  struct Stripes;
   static constexpr std::uint64_t one_handle = 1;
-  static constexpr std::uint64_t lanes_open = std::uint64_t{1} << 28;  // there may be holds in lanes
-  static constexpr std::uint64_t all_handles = lanes_open - 1;
-  static constexpr std::uint64_t lanes_closing = std::uint64_t{1} << 29;  // they are being added to the word
-  static constexpr std::uint64_t one_hold = std::uint64_t{1} << 32;       // negative if they were taken in a lane
+  static constexpr std::uint64_t stripes_open = std::uint64_t{1} << 28;  // there may be holds in stripes
+  static constexpr std::uint64_t all_handles = stripes_open - 1;
+  static constexpr std::uint64_t stripes_closing = std::uint64_t{1} << 29;  // they are being added to the word
+  static constexpr std::uint64_t one_hold = std::uint64_t{1} << 32;         // negative if they were taken in a stripe
 
   bool drop_here() noexcept { return word_.fetch_sub(one_hold, std::memory_order_acq_rel) == one_hold; }
   bool release_last_handle(std::uint64_t word) noexcept;
-  bool close_lanes() noexcept;
+  bool close_stripes() noexcept;
   void hold_elsewhere() noexcept;
   bool drop_elsewhere() noexcept;
-  Lanes* open_lanes() noexcept;
+  Stripes* open_stripes() noexcept;
 
-  static Lanes no_lanes;
+  static Stripes no_stripes;
 
-  const std::uintptr_t home_ = this_thread();
-  std::atomic<Lanes*> lanes_{nullptr};
-  std::atomic<std::uint8_t> foreign_{0};  // holds of other threads before they have lanes; an estimate
-  alignas(line_alignment) std::atomic<std::uint64_t> word_{one_handle};
+  alignas(interference_size) std::atomic<std::uint64_t> word_{one_handle};
+  // What is seldom written, together with the members of the derived class.
+  alignas(interference_size) const std::uintptr_t home_ = thread_token();
+  std::atomic<Stripes*> stripes_{nullptr};
+  std::atomic<std::uint8_t> foreign_{0};  // holds of other threads before they have stripes; an estimate
 };
 
 }  // namespace sinter::inline v1::runtime

@@ -11,7 +11,7 @@ namespace sinter::inline v1::runtime {
 /// for a single row. No two such constants of any file are equal.
 inline constexpr int no_axis = -1, axis_by_strides = -2;
 
-struct TensorImpl {
+struct TensorImpl : SharedCount {
   DType dtype = DType::Float32;
   bool contiguous = true;              // row-major without gaps
   std::int8_t sharded_axis = no_axis;  // on a mesh, counted from the first axis; no_axis if replicated
@@ -23,13 +23,12 @@ struct TensorImpl {
   Shape strides;  // in elements; of any sign, 0 for expanded axes
   Ref<Buffer> buffer;
 
-  SharedCount references;
-
   int ndim() const noexcept { return shape.ndim(); }
-  std::uint32_t owners() const noexcept { return references.owners(); }
-  void retain() noexcept { references.retain(); }
   void release() noexcept {
-    if (references.release()) destroy(this);
+    if (SharedCount::release()) destroy(this);
+  }
+  void drop() noexcept {
+    if (SharedCount::drop()) destroy(this);
   }
   static void destroy(TensorImpl* impl) noexcept;
   static void* operator new(std::size_t bytes);
@@ -40,12 +39,8 @@ using TensorRef = Ref<TensorImpl>;
 
 /// The tensor with a hold, for an expression.
 inline TensorImpl* held(const TensorRef& t) noexcept {
-  if (t) t->references.hold();
+  if (t) t->hold();
   return t.get();
-}
-/// Drops a hold. The tensor may be null.
-inline void drop(TensorImpl* t) noexcept {
-  if (t && t->references.drop()) TensorImpl::destroy(t);
 }
 
 /// Uninitialized and contiguous. Throws ShapeError, OutOfMemory, DeviceError.
