@@ -361,9 +361,10 @@ class Lowering {
     write_rows();
   }
 
-  /// Before the pass that writes elements. Addresses are recomputed: keeping them would cost registers.
+  /// Before the pass that writes elements. Addresses are recomputed: keeping them would cost registers. Those of a
+  /// thread that has a row for itself depend on no index, which would keep NVRTC from storing vectors.
   void begin_writing() {
-    if (context_.scheme.in_registers) work_.thread = index(b_.opaque(thread_));
+    if (context_.scheme.in_registers && team_size(context_) != 1) work_.thread = index(b_.opaque(thread_));
     for (const OperandLayout& a : operands_.all())
       if (a.is_element() && a.memory) operands_.pointer(a);
   }
