@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <sinter/runtime/interference_size.hpp>
+
 #include "fork.hpp"
 
 namespace sinter::inline v1::runtime {
@@ -20,24 +22,27 @@ void keep_for_good(T* object) {
 /// This thread's T, destroyed with the thread. Destructors that run later get a new one, which is never destroyed.
 template <class T>
 T& per_thread() {
-  static constinit thread_local T* mine = nullptr;
+  struct alignas(interference_size) Apart {  // its thread writes it often
+    T object;
+  };
+  static constinit thread_local Apart* mine = nullptr;
   static constinit thread_local bool is_ending = false;
   if (!mine) [[unlikely]] {
     struct Owner {
-      T** place;
+      Apart** place;
       bool* ending;
       ~Owner() {
         delete std::exchange(*place, nullptr);
         *ending = true;
       }
     };
-    mine = new T;
+    mine = new Apart;
     if (is_ending)
       keep_for_good(mine);
     else
       thread_local const Owner owner{&mine, &is_ending};
   }
-  return *mine;
+  return mine->object;
 }
 
 }  // namespace sinter::inline v1::runtime
