@@ -37,6 +37,15 @@ bool on_one_device(Leaves leaves) {
   return std::ranges::all_of(leaves, [&](const TensorImpl* t) { return t->device == leaves[0]->device; });
 }
 
+/// Compiles what running would need.
+struct Preparer final : KernelVisitor {
+  bool visits_all_ranks() const noexcept override { return true; }
+  void kernel(const Executable& kernel, const LoopNest* nest, bool aliased, Device device) override {
+    if (nest) kernel.prepare(*nest, aliased, device);
+  }
+};
+constinit Preparer preparer;
+
 /// The key of a compiled graph in its call-site cache: everything beyond the type that it depends on: how it
 /// runs; the outputs' dtypes; for each leaf, the first leaf that is the same array and whether it lacks memory; the
 /// leaves' dtypes if the type leaves them open; the axes of its reductions, and the functions that it calls.
@@ -106,7 +115,7 @@ Call call_of(const Bound& tree, TensorRef* outputs, Mode mode, Device device) no
           .outputs = outputs,
           .device = leaves.empty() ? device : leaves[0]->device,
           .is_typed = true,
-          .runs = mode != Mode::Prepare};
+          .visitor = mode == Mode::Prepare ? &preparer : nullptr};
 }
 
 std::shared_ptr<const CompiledGraph> compiled_graph_of(const Recorded& recorded, const TensorRef* outputs, bool eager) {
@@ -126,7 +135,7 @@ Call call_of(const Recorded& recorded, TensorRef* outputs, Mode mode) noexcept {
           .scalars = recorded.scalars.data(),
           .outputs = outputs,
           .device = recorded.device,
-          .runs = mode != Mode::Prepare};
+          .visitor = mode == Mode::Prepare ? &preparer : nullptr};
 }
 
 /// The graph specialized for scalars that are equal. Never on a mesh of several processes, all of which must plan the
@@ -139,12 +148,12 @@ const CompiledGraph& specialize(const CompiledGraph& found, const Scalar* scalar
 void run_compiled_graph(const CompiledGraph& compiled, const Call& call) {
   if (!call.device.is_mesh()) [[likely]]
     return run(compiled, call);
-  if (!call.runs) return run_on_mesh(compiled, call);
+  if (!call.runs()) return run_on_mesh(compiled, call);
   runtime::together(Mesh::of(call.device), [&] { run_on_mesh(compiled, call); });
 }
 
 void run_specialized(const CompiledGraph& found, const Call& call) {
-  run_compiled_graph(specialize(found, call.scalars, call.device, call.runs), call);
+  run_compiled_graph(specialize(found, call.scalars, call.device, call.runs()), call);
 }
 
 /// The stages of an evaluation on a mesh become known one after another.
@@ -210,55 +219,50 @@ Shape result_shape(const Recorded& recorded) {
   return shape;
 }
 
+namespace {
+
+struct TextPrinter final : KernelVisitor {
+  explicit TextPrinter(PrintSource& p) : print(p) {}
+  void kernel(const Executable& kernel, const LoopNest* nest, bool aliased, Device) override {
+    if (nest) texts.push_back(kernel.source(*nest, aliased, print));
+  }
+
+  PrintSource& print;
+  std::vector<runtime::KernelSource> texts;
+};
+
+struct Inspector final : KernelVisitor {
+  void plan(CapturedPlan seen) override { found.plans.push_back(std::move(seen)); }
+  void kernel(const Executable& kernel, const LoopNest* nest, bool aliased, Device device) override {
+    found.row_reports.push_back(nest && kernel.kernel().rows ? kernel.row_report(*nest, aliased, device) : RowReport());
+  }
+  void collective(const Collective& c) override { found.collectives.push_back(c); }
+
+  Inspection found;
+};
+
+}  // namespace
+
 std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintSource& print) {
-  KernelTexts texts{print, {}};
+  TextPrinter printer(print);
   Call call = call_of(recorded, nullptr, Mode::Prepare);
-  call.texts = &texts;
+  call.visitor = &printer;
   run_specialized(*compiled_graph_of(recorded, nullptr, fusion_is_off()), call);
-  return std::move(texts.texts);
+  return std::move(printer.texts);
 }
 
-std::vector<RowReport> row_reports(const Recorded& recorded, const Evaluation& evaluation) {
-  std::vector<RowReport> plans;
+Inspection inspect(const Recorded& recorded) {
+  Inspector inspector;
+  Inspection& found = inspector.found;
+  found.looked_up = compiled_graph_of(recorded, nullptr, fusion_is_off());
+  found.compiled = &specialize(*found.looked_up, recorded.scalars.data(), recorded.device, false);
+  if (found.compiled->depends_on_shapes()) check_shapes(found.compiled->graph(), recorded.leaves);
+  for (std::size_t i = 0; i < found.compiled->outputs(); ++i)
+    found.outputs.push_back(checked_shape(*found.compiled, i, recorded.leaves));
   Call call = call_of(recorded, nullptr, Mode::Prepare);
-  call.row_reports = &plans;
-  run_compiled_graph(*evaluation.compiled, call);
-  return plans;
-}
-
-MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evaluation) {
-  MeshEvaluation found;
-  Call call = call_of(recorded, nullptr, Mode::Prepare);
-  call.seen = &found.plans;
-  call.row_reports = &found.row_reports;
-  call.collectives = &found.collectives;
-  run_compiled_graph(*evaluation.compiled, call);
-  return found;
-}
-
-Evaluation inspect(const Recorded& recorded) {
-  Evaluation e{{}, compiled_graph_of(recorded, nullptr, fusion_is_off()), nullptr};
-  const CompiledGraph& compiled =
-      *(e.compiled = &specialize(*e.found, recorded.scalars.data(), recorded.device, false));
-  const Leaves leaves = recorded.leaves;
-  if (compiled.depends_on_shapes()) {
-    const ExecutablePlan& ready = compiled.plan_for(leaves);
-    e.parts.push_back({&ready, plan_shapes(ready.plan, nullptr, leaves)});
-    for (std::uint32_t i = 0; i < compiled.outputs(); ++i)
-      check_shape(e.parts[0].shapes.outputs[i], size_of(compiled.dtype(i)));
-    return e;
-  }
-  std::vector<Shape> shapes;
-  bool same_shape = true;
-  for (std::size_t i = 0; i < compiled.outputs(); ++i) {
-    shapes.push_back(checked_shape(compiled, i, leaves));
-    same_shape &= shapes[i] == shapes[0];
-  }
-  for (std::size_t i = 0; i < (same_shape ? 1 : compiled.outputs()); ++i) {
-    const ExecutablePlan& ready = same_shape ? compiled.joint_plan() : compiled.plan_of_output(i);
-    e.parts.push_back({&ready, plan_shapes(ready.plan, &shapes[i], leaves)});
-  }
-  return e;
+  call.visitor = &inspector;
+  run_compiled_graph(*found.compiled, call);
+  return std::move(found);
 }
 
 }  // namespace sinter::inline v1::jit

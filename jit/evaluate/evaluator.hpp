@@ -7,7 +7,6 @@
 
 #include <sinter/jit/recorded.hpp>
 #include <sinter/runtime/backend.hpp>
-#include "../plan/plan_shapes.hpp"
 #include "../run/runner.hpp"
 
 namespace sinter::inline v1::jit {
@@ -25,38 +24,17 @@ void evaluate_converting(const Bound& tree, runtime::TensorRef& output);
 /// What `print` prints of every kernel that an evaluation would run on a GPU, in order, for new outputs.
 std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintSource& print);
 
-/// The plans that an evaluation would run. Outputs of the same shape share a part, and so do all outputs of an
-/// expression that reduces.
-struct Evaluation {
-  struct Part {
-    const ExecutablePlan* ready;  // the compiled graph's
-    PlanShapes shapes;
-
-    const Plan& plan() const noexcept { return ready->plan; }
-    /// The expression's outputs that the plan's outputs 0, 1, ... are.
-    const std::vector<std::uint32_t>& outputs() const noexcept { return ready->outputs; }
-  };
-  std::vector<Part> parts;
-  std::shared_ptr<const CompiledGraph> found;  // keeps `compiled` alive
-  const CompiledGraph* compiled;               // the one for these scalars
-
-  /// Without common subexpressions.
-  const Graph& graph() const noexcept { return compiled->graph(); }
+/// What an evaluation would run: its plans in order, on a mesh those of one rank, stage by stage.
+struct Inspection {
+  std::shared_ptr<const CompiledGraph> looked_up;  // keeps `compiled` alive
+  const CompiledGraph* compiled = nullptr;         // the one for these scalars
+  std::vector<Shape> outputs;
+  std::vector<CapturedPlan> plans;
+  std::vector<RowReport> row_reports;   // how a GPU would process the rows of each kernel of these
+  std::vector<Collective> collectives;  // between the ranks of a mesh
 };
 
 /// Throws what evaluate(Bound) throws before it runs anything.
-Evaluation inspect(const Recorded& recorded);
-
-/// The steps of an evaluation on a mesh: the plans of one rank, stage by stage, how their kernels process rows, and the
-/// collectives between them.
-struct MeshEvaluation {
-  std::vector<CapturedPlan> plans;
-  std::vector<RowReport> row_reports;  // of all kernels of these
-  std::vector<Collective> collectives;
-};
-MeshEvaluation inspect_on_mesh(const Recorded& recorded, const Evaluation& evaluation);
-
-/// How a GPU would process the rows of each kernel of an expression that reduces; empty for kernels that do not.
-std::vector<RowReport> row_reports(const Recorded& recorded, const Evaluation& evaluation);
+Inspection inspect(const Recorded& recorded);
 
 }  // namespace sinter::inline v1::jit

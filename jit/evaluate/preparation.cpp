@@ -55,15 +55,25 @@ struct Preparation {
   }
 };
 
+/// Collects what compiles the kernels.
+struct Collector final : KernelVisitor {
+  void kernel(const Executable& kernel, const LoopNest* nest, bool aliased, Device device) override {
+    if (nest)
+      compilations.push_back([&kernel, nest = *nest, aliased, device] { kernel.prepare(nest, aliased, device); });
+  }
+
+  std::vector<std::function<void()>> compilations;
+};
+
 }  // namespace
 
 std::future<void> start_preparing(const std::shared_ptr<const CompiledGraph>& compiled, Call call) {
-  std::vector<std::function<void()>> kernels;
-  call.later = &kernels;
+  Collector collector;
+  call.visitor = &collector;
   run(compiled->specialized_for(call.scalars, false), call);
-  const auto all = std::make_shared<Preparation>(kernels.size() + 1);
+  const auto all = std::make_shared<Preparation>(collector.compilations.size() + 1);
   std::future<void> result = all->ready.get_future();
-  for (std::function<void()>& kernel : kernels) {
+  for (std::function<void()>& kernel : collector.compilations) {
     try {
       runtime::queue_on_large_stack([all, compiled, work = std::move(kernel)] { all->run(work); });
     } catch (...) {

@@ -51,16 +51,14 @@ struct PlanInUse {
 class Builder {
  public:
   explicit Builder(const Recorded& expression)
-      : expression_(expression), evaluation_(inspect(expression)), lowered_(lower(expression.graph)) {}
+      : expression_(expression), inspection_(inspect(expression)), lowered_(lower(expression.graph)) {}
 
   Report build() {
     report_.device = expression_.device;
     device();
     results();
-    if (expression_.device.is_mesh())
-      mesh();
-    else
-      single();
+    plans();
+    if (!expression_.device.is_mesh()) eager();
     count();
     return std::move(report_);
   }
@@ -77,49 +75,36 @@ class Builder {
   }
 
   void results() {
-    for (const Evaluation::Part& part : evaluation_.parts) {
-      const Graph& g = part.plan().graph;
-      for (std::size_t i = 0; i < part.outputs().size(); ++i)
-        report_.results.push_back({g[g.outputs()[i]].dtype, part.shapes.outputs[i]});
-    }
+    for (std::size_t i = 0; i < inspection_.outputs.size(); ++i)
+      report_.results.push_back({inspection_.compiled->dtype(i), inspection_.outputs[i]});
   }
 
-  void single() {
-    const std::vector<RowReport> rows =
-        depends_on_shapes(expression_.graph) ? row_reports(expression_, evaluation_) : std::vector<RowReport>();
-    for (const Evaluation::Part& part : evaluation_.parts) {
-      add({*part.ready, part.shapes, expression_.leaves, rows, true});
-      const Plan plan = eager_plan(part);
-      const Shape* const outputs = depends_on_shapes(expression_.graph) ? nullptr : &part.shapes.outputs[0];
-      report_.eager_bytes += bytes_moved(plan, plan_shapes(plan, outputs, expression_.leaves), expression_.leaves);
-      report_.eager_kernels += plan.kernels.size();
-    }
-  }
-
-  /// The kernels of the first rank of this process; others run the same over their own shards.
-  void mesh() {
-    MeshEvaluation seen = inspect_on_mesh(expression_, evaluation_);
-    report_.ranks = Mesh::of(expression_.device).size();
-    report_.collectives = std::move(seen.collectives);
-    std::span<const RowReport> rows = seen.row_reports;
+  /// The kernels; of a mesh those of the first rank of this process: others run the same over their own shards.
+  void plans() {
+    if (expression_.device.is_mesh()) report_.ranks = Mesh::of(expression_.device).size();
+    report_.collectives = inspection_.collectives;
+    std::span<const RowReport> rows = inspection_.row_reports;
     const CompiledGraph* stage = nullptr;
-    for (const CapturedPlan& plan : seen.plans) {
-      starts_stage_ = stage && stage != plan.compiled.get();
-      if (starts_stage_) parts_ += static_cast<std::uint32_t>(stage->outputs());
+    for (const CapturedPlan& plan : inspection_.plans) {
+      if (stage) parts_ += static_cast<std::uint32_t>(stage->outputs());
       stage = plan.compiled.get();
       std::vector<runtime::TensorImpl*> leaves;
       for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
-      const std::size_t kernels = std::min(plan.ready->plan.kernels.size(), rows.size());
-      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), plan.compiled == seen.plans.back().compiled});
+      const std::size_t kernels = plan.ready->kernels.size();
+      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), &plan == &inspection_.plans.back()});
       rows = rows.subspan(kernels);
     }
   }
 
-  Plan eager_plan(const Evaluation::Part& part) const {
-    const Graph& g = expression_.graph;
-    if (!depends_on_shapes(g)) return schedule_eager(part_of(g, part.outputs()));
-    if (multiplies(g)) return schedule_products(g, shapes_of_leaves(expression_.leaves), true);
-    return schedule_rows_eager(g, shapes_of_leaves(expression_.leaves));
+  void eager() {
+    const bool shaped = depends_on_shapes(expression_.graph) || has_several_shapes();
+    const Plan plan = schedule_eager(expression_.graph, shapes_of_leaves(expression_.leaves));
+    const PlanShapes shapes = plan_shapes(plan, shaped ? nullptr : &inspection_.outputs[0], expression_.leaves);
+    report_.eager_bytes = bytes_moved(plan, shapes, expression_.leaves);
+    report_.eager_kernels = plan.kernels.size();
+  }
+  bool has_several_shapes() const {
+    return std::ranges::any_of(inspection_.outputs, [&](const Shape& s) { return !(s == inspection_.outputs[0]); });
   }
 
   void add(const PlanInUse& part) {
@@ -131,13 +116,12 @@ class Builder {
         report_.kernels.back().steps[i].is_repeated = again.nodes[k][i];
     }
     for (const jit::Repeated& r : again.values) add_repeated(r);
-    if (first > 0 && first < report_.kernels.size()) report_.boundaries.push_back({first - 1, first, part_boundary()});
-    for (Boundary b : boundaries_of(part.plan(), part.shapes, blas(), evaluation_.compiled->eager()))
+    if (first > 0 && first < report_.kernels.size()) report_.boundaries.push_back({first - 1, first, stage_boundary()});
+    for (Boundary b : boundaries_of(part.plan(), part.shapes, blas(), inspection_.compiled->eager()))
       report_.boundaries.push_back({b.before + first, b.after + first, std::move(b.reason)});
     report_.temporaries += part.plan().temporaries.size();
   }
-  std::string part_boundary() const {
-    if (!starts_stage_) return "outputs of different shapes need separate kernels";
+  std::string stage_boundary() const {
     return report_.collectives.empty() ? "each rank evaluates the first before the rest"
                                        : "the mesh's ranks communicate between them";
   }
@@ -147,7 +131,7 @@ class Builder {
     const jit::Kernel& k = part.plan().kernels[number];
     const Shape& shape = part.shapes.kernels[number];
     Kernel made{.name = k.name, .shape = shape, .library = k.is_product ? std::string(blas()) : ""};
-    if (k.rows) made.rows = number < part.row_reports.size() ? part.row_reports[number] : RowReport();
+    if (k.rows) made.rows = part.row_reports[number];
     made.has_compiled_loops = report_.runs_on_cpu && part.ready.kernels[number]->is_compiled_for_cpu();
     const bool rereads = !report_.runs_on_cpu && made.rows && made.rows->rereads;  // the CPU rereads from its cache
     const KernelTraffic traffic = traffic_of(part.plan(), number, part.shapes, part.leaves, rereads);
@@ -265,8 +249,7 @@ class Builder {
       made.shape = (is_output ? part.shapes.outputs : part.shapes.temporaries)[s.number];
       made.bytes = bytes[i], made.step = from.node;
       if (is_output) made.kind = part.has_results ? Output::Kind::Result : Output::Kind::Part;
-      made.number =
-          is_output ? part.ready.outputs[s.number] : s.number + static_cast<std::uint32_t>(report_.temporaries);
+      if (!is_output) made.number += static_cast<std::uint32_t>(report_.temporaries);
       if (made.kind == Output::Kind::Part) made.number += parts_;
       made.name = fmt::format("{} {}", noun(made.kind), made.number);
       all.push_back(std::move(made));
@@ -284,8 +267,8 @@ class Builder {
   }
 
   /// A plan with products has the graph as recorded, so the operations that are left are counted in its kernels.
-  static std::size_t operations_in(const Evaluation::Part& part) {
-    const Plan& plan = part.plan();
+  static std::size_t operations_in(const CapturedPlan& part) {
+    const Plan& plan = part.ready->plan;
     if (std::ranges::none_of(plan.kernels, &jit::Kernel::is_product)) return Operations(plan.graph, true).count();
     std::size_t count = 0;
     for (const jit::Kernel& k : plan.kernels) count += Operations(k.graph, true).count();
@@ -299,10 +282,10 @@ class Builder {
     const Graph& g = expression_.graph;
     c.written = Operations(g).count();
     c.in_all = Operations(lowered_, true).count();
-    c.merged = c.written - Operations(evaluation_.graph()).count();
-    for (const Evaluation::Part& part : evaluation_.parts) {
+    c.merged = c.written - Operations(inspection_.compiled->graph()).count();
+    for (const CapturedPlan& part : inspection_.plans) {
       c.fused += operations_in(part);
-      c.contracted += static_cast<std::size_t>(std::ranges::count(part.plan().graph.nodes(), Op::fma, &Node::op));
+      c.contracted += static_cast<std::size_t>(std::ranges::count(part.ready->plan.graph.nodes(), Op::fma, &Node::op));
     }
     c.contracted -=
         std::min(c.contracted, static_cast<std::size_t>(std::ranges::count(lowered_.nodes(), Op::fma, &Node::op)));
@@ -317,12 +300,11 @@ class Builder {
   }
 
   const Recorded& expression_;
-  const Evaluation evaluation_;
+  const Inspection inspection_;
   const Graph lowered_;
   const runtime::GpuBackend* gpu_ = nullptr;
-  bool starts_stage_ = false;  // of a mesh's evaluation: the plan that is added
-  std::uint32_t parts_ = 0;    // of the stages before
-  double allocated_ = 0;       // by the kernels so far: results, and temporaries that are still needed
+  std::uint32_t parts_ = 0;  // of the stages before
+  double allocated_ = 0;     // by the kernels so far: results, and temporaries that are still needed
   Report report_;
 };
 

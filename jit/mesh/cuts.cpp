@@ -204,13 +204,13 @@ TensorRef join(const CutCall& c, const Cut& cut, std::span<RankParts> parts) {
                     shape_of(c, cut.node));
 }
 
-/// What joining the parts of a cut that is no sum sends.
-void list_gathers(const CutCall& c, const Cut& cut, std::vector<Collective>& list) {
+/// Shows the visitor what joining the parts of a cut that is no sum sends.
+void show_gathers(const CutCall& c, const Cut& cut) {
   if (cut.kind == Cut::Kind::Value || is_count(c, cut)) return;
   const Node& n = node_of(c, cut);
   const auto elements = static_cast<double>(shape_of(c, cut.node).numel());
   const auto gather = [&](Op op, DType dtype) {
-    list.push_back({Collective::Kind::AllGather, op, dtype, elements, c.mesh.size()});
+    c.call.visitor->collective({Collective::Kind::AllGather, op, dtype, elements, c.mesh.size()});
   };
   if (traits_of(n.op).gives_position) gather(extreme_of(n.op), c.graph[c.graph.operands(n)[0]].dtype);
   gather(n.op, n.op == Op::prod ? accumulates_in(n.dtype) : n.dtype);
@@ -248,8 +248,8 @@ class Combination {
       const NodeId node = graph_.outputs()[sum.output].node;
       sums.push_back({shapes[static_cast<std::size_t>(node)], graph_.nodes()[static_cast<std::size_t>(node)].dtype});
     }
-    if (c_.call.collectives && c_.mesh.size() > 1) list_collectives(sums);
-    if (!c_.call.runs) {
+    if (!c_.call.runs()) {
+      if (c_.mesh.size() > 1) show_collectives(sums);
       run(shapes, c_.call);
       return placeholders();
     }
@@ -299,16 +299,16 @@ class Combination {
     }
     return values;
   }
-  void list_collectives(std::span<const PartialSum> sums) const {
+  void show_collectives(std::span<const PartialSum> sums) const {
     for (const Bucket& b : buckets_of(sums))
-      c_.call.collectives->push_back({.kind = Collective::Kind::AllReduce,
-                                      .op = node_of(c_, *sums_[b.sums[0]].cut).op,
-                                      .dtype = b.dtype,
-                                      .elements = static_cast<double>(b.elements),
-                                      .ranks = c_.mesh.size(),
-                                      .values = static_cast<int>(b.sums.size())});
+      c_.call.visitor->collective({.kind = Collective::Kind::AllReduce,
+                                   .op = node_of(c_, *sums_[b.sums[0]].cut).op,
+                                   .dtype = b.dtype,
+                                   .elements = static_cast<double>(b.elements),
+                                   .ranks = c_.mesh.size(),
+                                   .values = static_cast<int>(b.sums.size())});
     for (const Cut& cut : cuts_)
-      if (!is_sum(c_, cut)) list_gathers(c_, cut, *c_.call.collectives);
+      if (!is_sum(c_, cut)) show_gathers(c_, cut);
   }
   std::vector<std::int64_t> subject_of_sums() const {
     std::vector<std::int64_t> numbers;

@@ -168,9 +168,9 @@ class Launches {
 }  // namespace
 
 bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call) {
-  if (!call.runs || compiled.depends_on_shapes() || compiled.outputs() != 1 || !compiled.arrays(0).empty())
+  if (!call.runs() || compiled.depends_on_shapes() || compiled.outputs() != 1 || !compiled.arrays(0).empty())
     return false;
-  const ExecutablePlan& plan = compiled.joint_plan();
+  const ExecutablePlan& plan = compiled.plan_for_one_shape();
   if (plan.kernels.size() != 1 || compiled.leaves(0).empty()) return false;
   if (plan.plan.kernels[0].inputs.size() >= max_operands) return false;
   const runtime::DefaultFloatEnvironment floats;

@@ -80,7 +80,7 @@ Result result_for(std::size_t i, const CompiledGraph& compiled, const Call& call
   const int axis = placed.axes[static_cast<std::size_t>(compiled.graph().outputs()[i].node)];
   if (!call.outputs || !call.outputs[i]) {
     const int taken = axis == no_axis ? preferred : axis;
-    return {taken, call.runs ? empty_placed(shape, taken, compiled.dtype(i), call.device) : TensorRef()};
+    return {taken, call.runs() ? empty_placed(shape, taken, compiled.dtype(i), call.device) : TensorRef()};
   }
   const TensorRef& given = call.outputs[i];
   check_output(*given, shape, call.device);
@@ -88,7 +88,7 @@ Result result_for(std::size_t i, const CompiledGraph& compiled, const Call& call
   // A row that broadcasts along the sharded axis cannot be written shard by shard.
   const bool broadcasts = axis != no_axis && shape[shape.ndim() - 1 - axis] != given->shape[given->ndim() - 1 - axis];
   if (axis == no_axis || (axis == wanted && !broadcasts)) return {wanted, given};
-  return {axis, call.runs ? empty_placed(shape, axis, compiled.dtype(i), call.device) : TensorRef()};
+  return {axis, call.runs() ? empty_placed(shape, axis, compiled.dtype(i), call.device) : TensorRef()};
 }
 
 /// An evaluation without communication. `shapes` are those of the compiled graph's nodes.
@@ -99,7 +99,7 @@ void run_placed(const CompiledGraph& compiled, const Call& call, const Mesh& mes
     results.push_back(result_for(i, compiled, call, placed, shape_of_output(compiled.graph(), shapes, i), wanted[i]));
   if (call.outputs) check_outputs_disjoint({call.outputs, compiled.outputs()});
   run_ranks(compiled, call, mesh, placed.leaves, results);
-  if (!call.runs) return;
+  if (!call.runs()) return;
   for (std::size_t i = 0; i < results.size(); ++i) {
     TensorRef& given = call.outputs[i];
     if (!given)

@@ -18,8 +18,6 @@ TensorRef leaf_at(const TensorImpl& leaf, int axis, const Mesh& mesh, int rank) 
   return index;
 }
 
-bool only_looks(const Call& call) { return call.texts || call.row_reports || call.seen; }
-
 }  // namespace
 
 RankResults run_ranks(const CompiledGraph& compiled, const Call& call, const Mesh& mesh, std::span<const int> leaf_axes,
@@ -27,7 +25,8 @@ RankResults run_ranks(const CompiledGraph& compiled, const Call& call, const Mes
   const auto local = static_cast<std::size_t>(mesh.local_size());
   RankResults made(results.size(), std::vector<TensorRef>(local));
   std::exception_ptr failed;
-  const int end = std::min(mesh.first_local_rank() + (only_looks(call) ? 1 : mesh.local_size()), ranks);
+  const int end = std::min(
+      mesh.first_local_rank() + (call.runs() || call.visitor->visits_all_ranks() ? mesh.local_size() : 1), ranks);
   std::vector<TensorRef> held(call.leaves.size());
   std::vector<TensorImpl*> leaves(call.leaves.size());
   for (int rank = mesh.first_local_rank(); rank < end; ++rank) try {

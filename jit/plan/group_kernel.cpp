@@ -9,8 +9,7 @@ namespace sinter::inline v1::jit {
 
 Slot ValueSlots::operator[](NodeId id) const {
   const Node& n = groups_.node(id);
-  if (n.op == Op::leaf || n.op == Op::iota) return {Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)};
-  if (n.op == Op::array) return {Slot::Kind::Array, static_cast<std::uint32_t>(n.attribute)};
+  if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) return leaf_slot(n);
   return {Slot::Kind::Temporary, static_cast<std::uint32_t>(temporaries_[static_cast<std::size_t>(id)])};
 }
 

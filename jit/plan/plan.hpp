@@ -63,21 +63,26 @@ struct Plan {
   std::vector<std::uint32_t> last_use;  // for each temporary, the last kernel that reads it
 };
 
-/// One kernel if the limits allow it; otherwise the graph is cut where the fewest bytes cross. Always succeeds, and
-/// does not recurse, so graphs may be arbitrarily deep.
+/// Plans a simplified elementwise graph, whose outputs have one shape: one kernel if the limits allow it; otherwise the
+/// graph is cut where the fewest bytes cross. Always succeeds, and does not recurse, so graphs may be arbitrarily deep.
 Plan schedule(Graph simplified);
 
-/// One kernel for each operation of the graph as written.
-Plan schedule_eager(const Graph& recorded);
-
-/// Plans a graph with reductions. `leaves` are the leaves' shapes; the plan is valid for all shapes with the
-/// same pattern of extents that are 0, 1 or equal to each other. Throws what shapes_of throws.
-Plan schedule_rows(Graph simplified, std::span<const Shape> leaves);
-Plan schedule_rows_eager(const Graph& recorded, std::span<const Shape> leaves);
+/// Plans any simplified graph without matrix products. `leaves` are the leaves' shapes; the plan is valid for all
+/// shapes with the same pattern of extents that are 0, 1 or equal to each other. Throws what shapes_of throws.
+Plan schedule(Graph simplified, std::span<const Shape> leaves);
 
 /// Plans a graph with matrix products, as recorded: each product is one kernel, and the operations between them
-/// are scheduled as by schedule_rows, or with `eager` by schedule_rows_eager.
-Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, bool eager);
+/// are scheduled as graphs without products. Throws what shapes_of throws.
+Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves);
+
+/// One kernel for each operation of the graph as written. Ignores `leaves` unless the graph depends on shapes; then it
+/// throws what shapes_of throws.
+Plan schedule_eager(const Graph& recorded, std::span<const Shape> leaves = {});
+
+/// The slot of a leaf, index or array node.
+inline Slot leaf_slot(const Node& n) noexcept {
+  return {n.op == Op::array ? Slot::Kind::Array : Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)};
+}
 
 /// The name that profilers show: the operations, the result's dtype, a hash (sinter_add_exp_mul_f32_3f9a).
 std::string kernel_name(const Graph& kernel);

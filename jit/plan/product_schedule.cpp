@@ -16,8 +16,8 @@ namespace {
 
 class ProductScheduler {
  public:
-  ProductScheduler(const Graph& graph, std::span<const Shape> leaves, bool eager)
-      : graph_(graph), shapes_(shapes_of(graph, leaves)), eager_(eager), cones_(graph), values_(graph.nodes().size()) {}
+  ProductScheduler(const Graph& graph, std::span<const Shape> leaves)
+      : graph_(graph), shapes_(shapes_of(graph, leaves)), cones_(graph), values_(graph.nodes().size()) {}
 
   Plan run() {
     find_needed();
@@ -103,7 +103,7 @@ class ProductScheduler {
     for (NodeId id = 0; id < count(); ++id) {
       if (node(id).op != Op::matmul || !value(id).needed) continue;
       Product p{.matmul = id, .inputs = {operand(id, 0), operand(id, 1)}};
-      const NodeId last = eager_ ? id : take_addend(p, take_factor(p, take_sum(p)));
+      const NodeId last = take_addend(p, take_factor(p, take_sum(p)));
       value(last).product = std::move(p);
     }
   }
@@ -199,7 +199,7 @@ class ProductScheduler {
   }
   bool joins(NodeId id) { return value(id).source == id && node(id).arity > 0 && !is_reduction(node(id).op); }
 
-  /// A value that later stages read is recomputed there, except in eager mode. Stored are results of reductions, which
+  /// A value that later stages read is recomputed there. Stored are results of reductions, which
   /// are small and expensive, values that combine several arrays, all of which would have to be read again, and values
   /// that cost more to recompute. Readers come first: they determine which stages compute what they read.
   void find_stored() {
@@ -211,7 +211,7 @@ class ProductScheduler {
       if (v.outputs > 0) insert(v.stage, stages);
       const bool reduces = info(node(id).op).reduction == Reduction::Reduces;
       const bool is_read_later = !stages.empty() && stages.back() > v.stage && node(id).arity > 0;
-      v.stored |= is_read_later && (eager_ || reduces || joins(id) || is_costly(id, static_cast<int>(stages.size())));
+      v.stored |= is_read_later && (reduces || joins(id) || is_costly(id, static_cast<int>(stages.size())));
       if (v.stored || is_product(id)) stages = {v.stage};
       for_each_input(id, [&](NodeId input) {
         if (node(input).arity == 0) return;
@@ -233,9 +233,6 @@ class ProductScheduler {
     return stages > 1 && cones_.instructions(id, enough, stops) >= enough;
   }
 
-  Slot leaf_slot(const Node& n) const {
-    return {n.op == Op::array ? Slot::Kind::Array : Slot::Kind::Leaf, static_cast<std::uint32_t>(n.attribute)};
-  }
   Slot slot_of(NodeId id) { return node(id).op == Op::leaf ? leaf_slot(node(id)) : *value(id).slot; }
 
   /// The destination of a product: the output itself if nothing else reads it, else a temporary.
@@ -303,9 +300,7 @@ class ProductScheduler {
       made.push_back(id);
     }
     if (slots.empty()) return;
-    Plan part =
-        eager_ ? schedule_rows_eager(graph, leaves.shapes) : schedule_rows(simplify(graph, true), leaves.shapes);
-    plan_.append(std::move(part), leaves, slots);
+    plan_.append(schedule(simplify(graph, true), leaves.shapes), leaves, slots);
     for (std::size_t i = 0; i < made.size(); ++i) value(made[i]).slot = slots[slots.size() - made.size() + i];
   }
 
@@ -342,7 +337,6 @@ class ProductScheduler {
 
   const Graph& graph_;
   const std::vector<Shape> shapes_;
-  const bool eager_;
   FanoutFreeCones cones_;
   std::vector<Value> values_;
   std::vector<Stage> stages_;
@@ -351,8 +345,8 @@ class ProductScheduler {
 
 }  // namespace
 
-Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, bool eager) {
-  Plan plan = ProductScheduler(recorded, leaves, eager).run();
+Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves) {
+  Plan plan = ProductScheduler(recorded, leaves).run();
   plan.graph = recorded;
   return plan;
 }

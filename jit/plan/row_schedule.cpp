@@ -150,7 +150,7 @@ class RowScheduler {
 
 }  // namespace
 
-Plan schedule_rows(Graph simplified, std::span<const Shape> leaves) {
+Plan schedule(Graph simplified, std::span<const Shape> leaves) {
   Plan plan = RowScheduler(simplified, leaves).run();
   plan.graph = std::move(simplified);
   return plan;

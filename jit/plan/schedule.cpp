@@ -6,7 +6,6 @@
 
 #include "../functions/functions.hpp"
 #include "../passes/complex_parts.hpp"
-#include "../passes/lower.hpp"
 #include "class_key.hpp"
 #include "cost_model.hpp"
 #include "plan.hpp"
@@ -88,7 +87,7 @@ namespace {
 
 class Scheduler {
  public:
-  Scheduler(const Graph& graph, bool eager) : graph_(graph), eager_(eager), of_node_(graph.nodes().size()) {}
+  explicit Scheduler(const Graph& graph) : graph_(graph), of_node_(graph.nodes().size()) {}
 
   Plan run() {
     make_items();
@@ -96,9 +95,9 @@ class Scheduler {
     std::size_t begin = 0;
     while (begin < items_.size()) {
       const std::size_t limit = furthest(begin);
-      const std::size_t end = limit == items_.size() || eager_ ? limit : best_cut(begin, limit);
+      const std::size_t end = limit == items_.size() ? limit : best_cut(begin, limit);
       build(begin, end);
-      if (limit < items_.size() && !eager_) plan_.kernels.back().limit = cut_reason();
+      if (limit < items_.size()) plan_.kernels.back().limit = cut_reason();
       begin = end;
     }
     return std::move(plan_);
@@ -120,15 +119,14 @@ class Scheduler {
   const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
   bool is_source(NodeId id) const { return node(id).arity == 0; }
 
-  /// Whether a node is recomputed in each kernel that reads it: nodes without operands, conversions and negations of
-  /// those, and in eager mode conversions, which eager libraries do while loading.
+  /// Whether a node is recomputed in each kernel that reads it: nodes without operands, and conversions and negations
+  /// of those.
   bool is_free(NodeId id) const {
     const Node& n = node(id);
     if (n.arity == 0) return true;
     if (n.arity > 1 || weight(n.op) > 1) return false;
     const NodeId operand = graph_.operands(n)[0].node;
     if (is_of_parts(n.op)) return true;
-    if (eager_) return n.op == Op::cast && node(operand).op != Op::cast;
     return is_source(operand);
   }
 
@@ -193,7 +191,6 @@ class Scheduler {
     for (std::size_t i = begin; i < items_.size(); ++i) {
       const Item& item = items_[i];
       const bool computes = item.output < 0;
-      if (eager_ && i > begin && (computes || state(item.node).free)) return i;
       for_each_read(item, [&](NodeId id) {
         NodeState& s = state(id);
         const bool inside = s.defined >= static_cast<int>(begin);
@@ -257,8 +254,7 @@ class Scheduler {
     if (s.built_in == kernel_index()) return s.built;
     const Node& n = node(id);
     if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) {
-      const Slot::Kind kind = n.op == Op::array ? Slot::Kind::Array : Slot::Kind::Leaf;
-      s.built = import_input(kernel, n, {kind, static_cast<std::uint32_t>(n.attribute)});
+      s.built = import_input(kernel, n, leaf_slot(n));
     } else if (s.free) {
       Operand operand;
       if (n.arity > 0) operand = import(kernel, graph_.operands(n)[0].node);
@@ -316,7 +312,6 @@ class Scheduler {
   }
 
   const Graph& graph_;
-  const bool eager_;
   std::vector<NodeState> of_node_;
   std::vector<Item> items_;
   std::vector<std::int64_t> crossing_;
@@ -328,15 +323,8 @@ class Scheduler {
 }  // namespace
 
 Plan schedule(Graph simplified) {
-  Plan plan = Scheduler(simplified, false).run();
+  Plan plan = Scheduler(simplified).run();
   plan.graph = std::move(simplified);
-  return plan;
-}
-
-Plan schedule_eager(const Graph& recorded) {
-  Plan plan = Scheduler(recorded, true).run();
-  for (Kernel& k : plan.kernels) k.graph = lower(k.graph);
-  plan.graph = recorded;
   return plan;
 }
 

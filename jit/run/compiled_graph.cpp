@@ -89,8 +89,18 @@ void log_plan(const Graph& graph, const Plan& plan) {
 
 }  // namespace
 
-ExecutablePlan::ExecutablePlan(Plan p, std::vector<std::uint32_t> o) : plan(std::move(p)), outputs(std::move(o)) {
-  for (const Kernel& k : plan.kernels) kernels.push_back(std::make_unique<Executable>(k));
+ExecutablePlan::ExecutablePlan(Plan p) : plan(std::move(p)), writers(plan.graph.outputs().size()) {
+  for (const Kernel& k : plan.kernels) {
+    const auto number = static_cast<std::int32_t>(kernels.size());
+    kernels.push_back(std::make_unique<Executable>(k));
+    for (const Slot& s : k.inputs) {
+      if (s.kind == Slot::Kind::Temporary) continue;
+      last_reads.resize(std::max<std::size_t>(last_reads.size(), s.number + 1), -1);
+      last_reads[s.number] = number;
+    }
+    for (std::uint32_t i = 0; i < k.outputs.size(); ++i)
+      if (k.outputs[i].kind == Slot::Kind::Output) writers[k.outputs[i].number] = {number, i};
+  }
 }
 
 ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves) {
@@ -135,8 +145,7 @@ CompiledGraph::CompiledGraph(Graph recorded, bool eager)
       deduplicated_(eager ? std::nullopt : without_common_subexpressions(recorded_)),
       specialized_(eager ? no_graph : graph()),
       eager_(eager),
-      depends_on_shapes_(jit::depends_on_shapes(recorded_)),
-      plans_(1 + recorded_.outputs().size()) {
+      depends_on_shapes_(jit::depends_on_shapes(recorded_)) {
   for (const Operand output : graph().outputs()) {
     LeafSets sets = leaves_of(graph(), output);
     leaves_.push_back(std::move(sets.elementwise));
@@ -159,24 +168,25 @@ runtime::TraceSpan CompiledGraph::planning() const noexcept {
   return runtime::TraceSpan(runtime::TraceCategory::Plan, "plan", {{"nodes", std::ssize(graph().nodes())}});
 }
 
-const ExecutablePlan& CompiledGraph::make(std::size_t which) const {
-  const runtime::ForkSafeLock lock(mutex_);
-  if (const ExecutablePlan* ready = plans_[which].load(std::memory_order_relaxed)) return *ready;
-  runtime::TraceSpan span = planning();
-  std::vector<std::uint32_t> outputs;
-  for (std::uint32_t i = 0; i < this->outputs(); ++i)
-    if (which == 0 || which == 1 + i) outputs.push_back(i);
-  Plan plan = eager_ ? schedule_eager(part_of(graph(), outputs)) : schedule(part_of(simplified(), outputs));
-  owned_.push_back(std::make_unique<const ExecutablePlan>(std::move(plan), std::move(outputs)));
-  plans_[which].store(owned_.back().get(), std::memory_order_release);
+void CompiledGraph::report(const ExecutablePlan& made, runtime::TraceSpan& span) const {
   count_plan();
-  span.add({"kernels", std::ssize(owned_.back()->plan.kernels)});
-  if (runtime::logs(runtime::Log::Schedule)) log_plan(simplified_ ? *simplified_ : graph(), owned_.back()->plan);
-  return *owned_.back();
+  span.add({"kernels", std::ssize(made.kernels)});
+  if (runtime::logs(runtime::Log::Schedule)) log_plan(made.plan.graph, made.plan);
+}
+
+const ExecutablePlan& CompiledGraph::make() const {
+  const runtime::ForkSafeLock lock(mutex_);
+  if (const ExecutablePlan* ready = for_one_shape_.load(std::memory_order_relaxed)) return *ready;
+  runtime::TraceSpan span = planning();
+  owned_for_one_shape_ =
+      std::make_unique<const ExecutablePlan>(eager_ ? schedule_eager(graph()) : schedule(simplify(graph())));
+  for_one_shape_.store(owned_for_one_shape_.get(), std::memory_order_release);
+  report(*owned_for_one_shape_, span);
+  return *owned_for_one_shape_;
 }
 
 const Graph& CompiledGraph::simplified() const {
-  if (!simplified_) simplified_ = simplify(graph());
+  if (!simplified_) simplified_ = simplify(graph(), true);
   return *simplified_;
 }
 
@@ -201,20 +211,15 @@ const ExecutablePlan& CompiledGraph::make_for(const ShapeKey& key, std::span<run
   runtime::TraceSpan span = planning();
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
   const bool eager = eager_ || gathers_from_empty(leaves);
-  Plan plan = multiplies(graph()) ? schedule_products(graph(), shapes, eager)
-              : eager             ? schedule_rows_eager(graph(), shapes)
-                                  : schedule_rows(simplified(), shapes);
+  Plan plan = eager                 ? schedule_eager(graph(), shapes)
+              : multiplies(graph()) ? schedule_products(graph(), shapes)
+                                    : schedule(simplified(), shapes);
   check_same_shapes(graph(), leaves, plan_shapes(plan, nullptr, leaves).outputs);
-  std::vector<std::uint32_t> all(outputs());
-  std::iota(all.begin(), all.end(), 0u);
-  auto ready = std::make_unique<const ExecutablePlan>(std::move(plan), std::move(all));
+  auto ready = std::make_unique<const ExecutablePlan>(std::move(plan));
   all_shaped_.push_back(
       std::make_unique<const ShapedPlan>(key, std::move(ready), shaped_.load(std::memory_order_relaxed)));
   shaped_.store(all_shaped_.back().get(), std::memory_order_release);
-  count_plan();
-  const Plan& made = all_shaped_.back()->plan->plan;
-  span.add({"kernels", std::ssize(made.kernels)});
-  if (runtime::logs(runtime::Log::Schedule)) log_plan(made.graph, made);
+  report(*all_shaped_.back()->plan, span);
   return *all_shaped_.back()->plan;
 }
 

@@ -17,11 +17,23 @@ namespace sinter::inline v1::jit {
 
 /// A plan with its kernels.
 struct ExecutablePlan {
-  ExecutablePlan(Plan p, std::vector<std::uint32_t> o);
+  /// Where a plan writes an output: a kernel, and the position among its outputs.
+  struct Writer {
+    std::int32_t kernel;
+    std::uint32_t position;
+  };
+
+  explicit ExecutablePlan(Plan p);
+
+  /// The last kernel that reads elements of a leaf; -1 if none does.
+  std::int32_t last_read_of(std::size_t leaf) const noexcept {
+    return leaf < last_reads.size() ? last_reads[leaf] : -1;
+  }
 
   Plan plan;
   std::vector<std::unique_ptr<Executable>> kernels;  // of plan.kernels
-  std::vector<std::uint32_t> outputs;                // the evaluation's outputs that the plan's outputs 0, 1, ... are
+  std::vector<Writer> writers;                       // by output
+  std::vector<std::int32_t> last_reads;              // by leaf
 };
 
 /// The properties of shapes that a plan depends on: numbers of dims, and which extents are 0, 1, or equal.
@@ -72,23 +84,19 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
 
   /// Whether plans depend on shapes, so that requesting them requires the leaves.
   bool depends_on_shapes() const noexcept { return depends_on_shapes_; }
-  /// The plan of all outputs for leaves of these shapes, if the compiled graph reshapes.
+  /// The plan for leaves of these shapes.
   const ExecutablePlan& plan_for(std::span<runtime::TensorImpl* const> leaves) const;
-
-  /// One plan for all outputs, which must have the same shape.
-  const ExecutablePlan& joint_plan() const {
-    const ExecutablePlan* ready = plans_[0].load(std::memory_order_acquire);
-    return ready ? *ready : make(0);
-  }
-  const ExecutablePlan& plan_of_output(std::size_t output) const {
-    const ExecutablePlan* ready = plans_[1 + output].load(std::memory_order_acquire);
-    return ready ? *ready : make(1 + output);
+  /// The plan for all shapes with which the outputs have one shape, unless plans depend on shapes.
+  const ExecutablePlan& plan_for_one_shape() const {
+    const ExecutablePlan* ready = for_one_shape_.load(std::memory_order_acquire);
+    return ready ? *ready : make();
   }
 
  private:
   runtime::TraceSpan planning() const noexcept;
-  const ExecutablePlan& make(std::size_t which) const;
-  const Graph& simplified() const;  // under the mutex
+  void report(const ExecutablePlan& made, runtime::TraceSpan& span) const;
+  const ExecutablePlan& make() const;
+  const Graph& simplified() const;  // under the mutex, for plans that depend on shapes
 
   /// Plans by pattern of shapes. Immutable once published.
   struct ShapedPlan {
@@ -113,11 +121,10 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   std::vector<NarrowScalar> narrow_scalars_;
   std::vector<ConstrainedOperation> limited_;
   mutable std::mutex mutex_;
-  // For all outputs together: contraction to fma must not depend on whether their shapes agree.
   mutable std::optional<Graph> simplified_;
-  mutable std::vector<std::unique_ptr<const ExecutablePlan>> owned_;
-  mutable std::vector<std::atomic<const ExecutablePlan*>> plans_;  // all outputs together, then each separately
-  mutable std::atomic<const ShapedPlan*> shaped_{nullptr};         // the newest
+  mutable std::unique_ptr<const ExecutablePlan> owned_for_one_shape_;
+  mutable std::atomic<const ExecutablePlan*> for_one_shape_{nullptr};
+  mutable std::atomic<const ShapedPlan*> shaped_{nullptr};  // the newest
   mutable std::vector<std::unique_ptr<const ShapedPlan>> all_shaped_;
 };
 

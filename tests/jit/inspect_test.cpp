@@ -57,7 +57,7 @@ TEST(Inspect, SeveralKernelsFollowEachOther) {
   std::size_t kernels = 0;
   for (std::size_t at = text.find("__global__"); at != std::string::npos; at = text.find("__global__", at + 1))
     ++kernels;
-  EXPECT_EQ(kernels, jit::inspect(tree.bound()).parts[0].plan().kernels.size());
+  EXPECT_EQ(kernels, jit::inspect(tree.bound()).plans[0].ready->kernels.size());
   EXPECT_GT(kernels, 1u);
 }
 
@@ -75,23 +75,21 @@ TEST(Inspect, Ptx) {
   EXPECT_THROW(jit::ptx(tree.bound(), "sm_12345"), Error);
 }
 
-TEST(Inspect, PartsAndShapes) {
+TEST(Inspect, PlansAndShapes) {
   Written p;  // two outputs of different shapes
   p.leaf(f32).op(Op::exp).leaf(f32, 0).leaf(f32).op(Op::mul);
   p.outputs = 2;
   const TensorRef x = zero_array({3}), y = zero_array({2, 3});
   Tree apart(p, {x, x, y});
-  const jit::Evaluation two = jit::inspect(apart.bound());
-  ASSERT_EQ(two.parts.size(), 2u);
-  EXPECT_EQ(two.parts[0].shapes.outputs[0], (Shape{3}));
-  EXPECT_EQ(two.parts[1].shapes.outputs[0], (Shape{2, 3}));
-  EXPECT_EQ(two.parts[1].outputs(), (std::vector<std::uint32_t>{1}));
-  EXPECT_EQ(two.parts[1].shapes.kernels, (std::vector<Shape>{{2, 3}}));
+  const jit::Inspection two = jit::inspect(apart.bound());
+  ASSERT_EQ(two.plans.size(), 1u);
+  EXPECT_EQ(two.outputs, (std::vector<Shape>{{3}, {2, 3}}));
+  EXPECT_EQ(two.plans[0].shapes.outputs, two.outputs);
+  EXPECT_EQ(two.plans[0].shapes.kernels, (std::vector<Shape>{{3}, {2, 3}}));
   Tree together(p, {x, x, x});
-  const jit::Evaluation one = jit::inspect(together.bound());
-  ASSERT_EQ(one.parts.size(), 1u);
-  EXPECT_EQ(one.parts[0].outputs(), (std::vector<std::uint32_t>{0, 1}));
-  EXPECT_EQ(one.parts[0].plan().kernels.size(), 1u);
+  const jit::Inspection one = jit::inspect(together.bound());
+  ASSERT_EQ(one.plans.size(), 1u);
+  EXPECT_EQ(one.plans[0].shapes.kernels, std::vector<Shape>{{3}});
 }
 
 TEST(Inspect, LazyExpressions) {

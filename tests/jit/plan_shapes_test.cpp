@@ -25,7 +25,7 @@ Graph summed(bool with_y, bool keeps) {
 }
 
 std::vector<Shape> planned(const Graph& g, std::span<TensorImpl* const> leaves) {
-  return jit::plan_shapes(jit::schedule_rows(g, jit::shapes_of_leaves(leaves)), nullptr, leaves).outputs;
+  return jit::plan_shapes(jit::schedule(g, jit::shapes_of_leaves(leaves)), nullptr, leaves).outputs;
 }
 
 TEST(PlanShapes, AreThoseOfWhatWasRecorded) {
