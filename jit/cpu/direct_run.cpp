@@ -2,23 +2,37 @@
 
 #include <algorithm>
 
+#include <runtime/own_lines.hpp>
+#include <runtime/per_thread.hpp>
+#include "pack.hpp"
+
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
 /// Loops do not write to it.
 void* address(const std::uint64_t& word) noexcept { return const_cast<std::uint64_t*>(&word); }
 
-}  // namespace
-
-bool DirectRun::is_possible(const Job& job) noexcept {
-  return !job.steps.direct.empty() && job.layout.panel == 1 &&
-         std::ranges::all_of(job.steps.direct, [&](const DirectOperand& o) {
-           return o.kind != DirectOperand::Kind::Array ||
-                  (job.layout.accesses[o.number] != Access::Packed && job.nest.operands[o.number].data != nullptr);
-         });
+bool is_in_panel(const LoopNest& nest, const TileLayout& layout, const DirectOperand& o) noexcept {
+  return layout.panel > 1 && static_cast<int>(o.number) >= nest.outputs && layout.accesses[o.number] == Access::Packed &&
+         is_transposed(nest, layout, nest.operands[o.number]);
 }
 
-DirectRun::DirectRun(const Job& job) noexcept : job_(job), step_(job.steps.tiles[0]) {
+/// A thread's memory for panels.
+struct PanelMemory {
+  runtime::OwnVector<std::byte> bytes;
+};
+
+}  // namespace
+
+bool DirectRun::is_possible(const Steps& steps, const LoopNest& nest, const TileLayout& layout) noexcept {
+  return !steps.direct.empty() && std::ranges::all_of(steps.direct, [&](const DirectOperand& o) {
+    if (o.kind != DirectOperand::Kind::Array) return true;
+    if (nest.operands[o.number].data == nullptr) return false;
+    return layout.accesses[o.number] != Access::Packed || is_in_panel(nest, layout, o);
+  });
+}
+
+DirectRun::DirectRun(const Job& job) : job_(job), step_(job.steps.tiles[0]) {
   const int outer = job.layout.first_row_dim - 1;
   std::size_t k = 0;
   for (const DirectOperand& o : job.steps.direct) {
@@ -31,10 +45,38 @@ DirectRun::DirectRun(const Job& job) noexcept : job_(job), step_(job.steps.tiles
       steps_[k] = job.nest.operands[o.number].strides[outer] * o.size;
     ++k;
   }
+  if (job.layout.panel > 1) make_panels();
+}
+
+/// Each row starts on a cache line, and an odd number of them keeps rows from sharing the same sets of the cache.
+void DirectRun::make_panels() {
+  constexpr std::size_t line = 64;
+  std::size_t needed = line;
+  const std::vector<DirectOperand>& operands = job_.steps.direct;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    if (operands[k].kind == DirectOperand::Kind::Array && is_in_panel(job_.nest, job_.layout, operands[k])) {
+      steps_[k] = static_cast<std::int64_t>((static_cast<std::size_t>(job_.tile) * operands[k].size / line | 1) + 2) * line;
+      needed += static_cast<std::size_t>(steps_[k] * job_.layout.panel);
+      panels_.push_back({k, steps_[k] / operands[k].size});
+    }
+  runtime::OwnVector<std::byte>& memory = runtime::per_thread<PanelMemory>().bytes;
+  if (memory.size() < needed) memory.resize(needed);
+  auto at = (reinterpret_cast<std::uintptr_t>(memory.data()) + line - 1) / line * line;
+  for (const Panel& p : panels_) {
+    at_[p.position] = reinterpret_cast<void*>(at);
+    at += static_cast<std::uintptr_t>(steps_[p.position] * job_.layout.panel);
+  }
 }
 
 void DirectRun::run(std::int64_t first, std::int64_t last) noexcept {
   const std::int64_t per_row = job_.tiles_in_row();
+  if (job_.layout.panel > 1) {
+    for (std::int64_t tile = first; tile < last; ++tile) {
+      const std::int64_t at = tile % per_row * job_.tile;
+      run_panel(tile / per_row * job_.layout.panel, at, std::min(job_.tile, job_.layout.row - at));
+    }
+    return;
+  }
   for (std::int64_t tile = first; tile < last;) {
     const std::int64_t row = tile / per_row;
     if (per_row == 1) {
@@ -49,11 +91,30 @@ void DirectRun::run(std::int64_t first, std::int64_t last) noexcept {
   }
 }
 
+/// Elements [first, first + n) of a panel's rows. Only rows of the innermost of the outer dims are equally far apart.
+void DirectRun::run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n) noexcept {
+  const LoopNest& nest = job_.nest;
+  const int outer = job_.layout.first_row_dim - 1;
+  const std::int64_t end = std::min(first_row + job_.layout.panel, job_.layout.rows);
+  for (std::int64_t row = first_row; row < end;) {
+    const std::int64_t rows = rows_together(job_, row, end);
+    for (const Panel& p : panels_) {
+      const DirectOperand& o = job_.steps.direct[p.position];
+      const NestOperand& array = nest.operands[o.number];
+      const std::int64_t from = row_offset(nest, job_.layout, array, row) + first * array.strides[outer + 1];
+      pack_panel(at_[p.position], p.pitch, array.data + from * o.size, o.size, rows, array.strides[outer],
+                 array.strides[outer + 1], n);
+    }
+    run_rows(row, rows, first, n);
+    row += rows;
+  }
+}
+
 /// Elements [first, first + n) of rows that are equally far apart.
 void DirectRun::run_rows(std::int64_t row, std::int64_t rows, std::int64_t first, std::int64_t n) noexcept {
   std::size_t k = 0;
   for (const DirectOperand& o : job_.steps.direct) {
-    if (o.kind == DirectOperand::Kind::Array) {
+    if (o.kind == DirectOperand::Kind::Array && !is_in_panel(job_.nest, job_.layout, o)) {
       const NestOperand& array = job_.nest.operands[o.number];
       const std::int64_t within = job_.layout.accesses[o.number] == Access::InPlace ? first : 0;
       at_[k] = array.data + (row_offset(job_.nest, job_.layout, array, row) + within) * o.size;

@@ -29,6 +29,10 @@ struct TileLayout {
 inline constexpr std::int64_t shortest_row = 32;
 /// For gathers of rows that compute little besides, merging costs more: every element is then read by its own offset.
 inline constexpr std::int64_t shortest_run = 8;
+/// A compiled loop starts a row by adding to its addresses.
+inline constexpr std::int64_t shortest_compiled_row = 4;
+/// From here on, calling a loop for each row takes little time beside the row.
+inline constexpr std::int64_t long_row = 1024;
 
 void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest);
 

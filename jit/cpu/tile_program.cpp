@@ -35,7 +35,7 @@ std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
 }
 
 void run_tiles(const Job& job, std::int64_t first, std::int64_t last) {
-  if (DirectRun::is_possible(job)) return DirectRun(job).run(first, last);
+  if (DirectRun::is_possible(job.steps, job.nest, job.layout)) return DirectRun(job).run(first, last);
   runtime::per_thread<Worker>().run(job, first, last);
 }
 
@@ -63,14 +63,14 @@ struct TileProgram::Impl {
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps, whose functions are ready.
-  const Variant& variant_for(const LoopNest& nest, TileLayout& layout) {
-    const Variant& v = variant_with_layout(nest, layout);
+  const Variant& variant_for(const LoopNest& nest, TileLayout& layout, std::int64_t shortest_of_layout) {
+    const Variant& v = variant_with_layout(nest, layout, shortest_of_layout);
     for (const FunctionLoop& f : v.steps.functions) f.make_ready();
     return v;
   }
 
-  const Variant& variant_with_layout(const LoopNest& nest, TileLayout& layout) {
-    make_layout(layout, nest, shortest);
+  const Variant& variant_with_layout(const LoopNest& nest, TileLayout& layout, std::int64_t shortest_of_layout) {
+    make_layout(layout, nest, shortest_of_layout);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
         if (layout.accesses[k] == Access::InPlace && is_output(nest, nest.operands[k]))
@@ -92,10 +92,33 @@ struct TileProgram::Impl {
 
   /// Those that are to run now: compiled ones as soon as they are ready.
   const Steps& steps_for(const LoopNest& nest, TileLayout& layout) {
-    const Variant& v = variant_for(nest, layout);
-    v.tier->count(static_cast<double>(nest.numel) * v.steps.nanoseconds);
+    if (const Steps* const compiled = compiled_for_short_rows(nest, layout)) return *compiled;
+    const Variant& v = variant_for(nest, layout, shortest);
+    if (is_worth_compiling(v, layout)) v.tier->count(static_cast<double>(nest.numel) * v.steps.nanoseconds);
     const Steps* const compiled = v.tier->ready();
     return compiled != nullptr ? *compiled : v.steps;
+  }
+
+  /// The library has a loop for each operation. A compiled one is faster only because it takes many rows in one call.
+  static bool is_worth_compiling(const Variant& v, const TileLayout& layout) noexcept {
+    const bool is_one_operation = v.steps.tiles.size() == 1 && v.steps.tiles[0].chain == none;
+    return !is_one_operation || (layout.rows > 1 && layout.row < long_row);
+  }
+
+  bool has_short_rows(const LoopNest& nest) const noexcept {
+    if (nest.contiguous || nest.ndim < 2) return false;
+    const std::int64_t row = nest.extents[nest.ndim - 1];
+    return row >= shortest_compiled_row && row < shortest;
+  }
+
+  /// A compiled loop takes rows as they are that tiles would merge, if it reads all operands in place.
+  const Steps* compiled_for_short_rows(const LoopNest& nest, TileLayout& layout) {
+    if (!has_short_rows(nest)) return nullptr;
+    const Variant& v = variant_for(nest, layout, shortest_compiled_row);
+    if (std::ranges::find(layout.accesses, Access::Packed) != layout.accesses.end()) return nullptr;
+    v.tier->count(static_cast<double>(nest.numel) * v.steps.nanoseconds);
+    const Steps* const compiled = v.tier->ready();
+    return compiled != nullptr && DirectRun::is_possible(*compiled, nest, layout) ? compiled : nullptr;
   }
 
   const Variant* find(UniformLeaves uniform) const {
@@ -132,7 +155,11 @@ bool TileProgram::is_compiled() const noexcept {
 
 void TileProgram::prepare(const LoopNest& nest) const {
   TileLayout layout;
-  impl_->variant_for(nest, layout).tier->prepare();
+  for (const std::int64_t shortest : {shortest_compiled_row, impl_->shortest}) {
+    if (shortest == shortest_compiled_row && !impl_->has_short_rows(nest)) continue;
+    const Impl::Variant& v = impl_->variant_for(nest, layout, shortest);
+    if (Impl::is_worth_compiling(v, layout)) v.tier->prepare();
+  }
 }
 
 void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const {

@@ -97,7 +97,8 @@ class Boundaries {
 
   std::string elementwise(std::size_t a, std::size_t b) const {
     if (!(shape(a) == shape(b)))
-      return fmt::format("they run over different shapes, {} and {}", to_string(shape(a)), to_string(shape(b)));
+      return fmt::format("the value of shape {} is costly, and {} repeats it: it is computed once and stored",
+                         to_string(shape(a)), to_string(shape(b)));
     for (std::size_t k = a; k < b; ++k)
       if (!kernel(k).limit.empty())
         return fmt::format("one kernel would have {}: cut where the fewest values cross", kernel(k).limit);

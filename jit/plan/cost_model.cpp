@@ -33,6 +33,9 @@ int instructions(const Graph& graph, const Node& n) noexcept {
 }
 
 int instructions_worth_storing(const Shared& value) noexcept { return break_even(value, per_byte, per_launch); }
+int instructions_worth_storing_for_rows(std::size_t bytes) noexcept {
+  return instructions_worth_keeping({nominal_repeats, nominal_repeats, bytes}, true);
+}
 int instructions_worth_keeping(const Shared& value, bool in_cache) noexcept {
   return break_even(value, in_cache ? per_cached_byte : per_byte, 0);
 }

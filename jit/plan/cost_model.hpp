@@ -31,6 +31,8 @@ struct Shared {
 
 /// From how many instructions on it is faster to store the value once, in a kernel of its own, and to read it.
 int instructions_worth_storing(const Shared& value) noexcept;
+/// The same for a value that is broadcast in an elementwise kernel: of few elements, which stay in a cache.
+int instructions_worth_storing_for_rows(std::size_t bytes) noexcept;
 /// The same from one pass of a kernel to the next: from how many on to keep the value, in the cache or beyond it.
 int instructions_worth_keeping(const Shared& value, bool in_cache) noexcept;
 

@@ -82,7 +82,9 @@ bool CostlyValues::is_costly(NodeId id) {
     value.computations += groups_.shape(id).numel() == domain(in).numel() ? 1 : nominal_repeats;
     ++value.readers;
   }
-  const int enough = instructions_worth_storing(value);
+  const bool is_broadcast = groups_.size() == 0 && value.computations == nominal_repeats * value.readers;
+  const int enough =
+      is_broadcast ? instructions_worth_storing_for_rows(value.bytes) : instructions_worth_storing(value);
   const auto stops = [&](NodeId from) { return groups_.owner(from) >= 0 || groups_.is_materialized(from); };
   return value.computations > 1 && cones_.instructions(id, enough, stops) >= enough;
 }

@@ -178,8 +178,9 @@ const ExecutablePlan& CompiledGraph::make() const {
   const runtime::ForkSafeLock lock(mutex_);
   if (const ExecutablePlan* ready = for_one_shape_.load(std::memory_order_relaxed)) return *ready;
   runtime::TraceSpan span = planning();
-  owned_for_one_shape_ =
-      std::make_unique<const ExecutablePlan>(eager_ ? schedule_eager(graph()) : schedule(simplify(graph())));
+  auto made = std::make_unique<ExecutablePlan>(eager_ ? schedule_eager(graph()) : schedule(simplify(graph())));
+  if (!eager_) made->costly_parts = costly_parts(made->plan.graph);
+  owned_for_one_shape_ = std::move(made);
   for_one_shape_.store(owned_for_one_shape_.get(), std::memory_order_release);
   report(*owned_for_one_shape_, span);
   return *owned_for_one_shape_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <runtime/trace/span.hpp>
+#include "../plan/costly_parts.hpp"
 #include "../plan/plan.hpp"
 #include "executable.hpp"
 #include "specialized_graphs.hpp"
@@ -34,6 +35,7 @@ struct ExecutablePlan {
   std::vector<std::unique_ptr<Executable>> kernels;  // of plan.kernels
   std::vector<Writer> writers;                       // by output
   std::vector<std::int32_t> last_reads;              // by leaf
+  std::vector<CostlyPart> costly_parts;              // of a plan for all shapes
 };
 
 /// The properties of shapes that a plan depends on: numbers of dims, and which extents are 0, 1, or equal.

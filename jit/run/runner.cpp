@@ -277,6 +277,7 @@ void run_elementwise(const CompiledGraph& compiled, const Call& call) {
   const std::optional<Shape> shape = shape_of_all(compiled, call);
   if (!shape) return run_shaped(compiled, call);
   const ExecutablePlan& plan = compiled.plan_for_one_shape();
+  if (repeats(plan.costly_parts, *shape, call.leaves, call.device)) return run_shaped(compiled, call);
   run_plan(compiled, plan, plan_shapes(plan.plan, &*shape, call.leaves), call);
 }
 
@@ -289,6 +290,8 @@ void run_on_device(const CompiledGraph& compiled, const Call& call) {
       const Shape shape = output_shape(compiled, 0, call.leaves);
       TensorImpl* const given = call.outputs[0].get();
       if (given) check_output(*given, shape, call.device);
+      if (!plan.costly_parts.empty() && repeats(plan.costly_parts, shape, call.leaves, call.device)) [[unlikely]]
+        return run_shaped(compiled, call);
       if (run_single_kernel<false>(compiled, call, plan, shape, shape, given)) return;
     }
   }

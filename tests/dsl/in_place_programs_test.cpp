@@ -16,9 +16,9 @@ using Matrix = sn::Lazy<float>;
 constexpr std::int64_t rows = 4, columns = 6, elements = 80;
 
 /// A program over views of one array, some of which overlap.
-class Program {
+class InPlaceProgram {
  public:
-  Program(unsigned seed, const sn::Tensor<float>& memory) : random_(seed), memory_(memory) {
+  InPlaceProgram(unsigned seed, const sn::Tensor<float>& memory) : random_(seed), memory_(memory) {
     for (const std::int64_t first : {0, 12, 24, 49}) add_view({rows, columns}, {columns, 1}, first);
     add_view({columns}, {1}, 3);
     add_view({columns}, {2}, 50);
@@ -47,7 +47,8 @@ class Program {
       case 0: return values_.push_back(-a * 0.5f);
       case 1: return values_.push_back(sin(a));
       case 2: return values_.push_back(sn::sum(a, -1, sn::keepdim));
-      case 3: return a.shape().ndim() == 2 && a.shape() != sn::Shape{rows, 1} ? values_.push_back(sn::mean(a, 0)) : void();
+      case 3:
+        return a.shape().ndim() == 2 && a.shape() != sn::Shape{rows, 1} ? values_.push_back(sn::mean(a, 0)) : void();
       case 4: return values_.push_back(sn::softmax(a, -1));
       case 5:
         if (a.shape() == sn::Shape{rows, columns} && b.shape() == sn::Shape{columns, columns})
@@ -78,12 +79,12 @@ sn::Tensor<float> memory_on(const sn::Device& d) {
   return sn::Tensor<float>(sn::Tensor((sn::arange<float>(elements) * 0.7f).sin())).to(d);
 }
 
-void run(unsigned seed, const sn::Device& d, jit::Mode mode, int& written) {
+void run_program(unsigned seed, const sn::Device& d, jit::Mode mode, int& written) {
   const sn::Tensor<float> untouched = memory_on(d), expected = memory_on(d), memory = memory_on(d);
-  const Program apart(seed, untouched);
+  const InPlaceProgram apart(seed, untouched);
   std::vector<TensorRef> values(apart.results.size());
   jit::evaluate(apart.results, values.data(), mode);
-  const Program places(seed, expected), program(seed, memory);
+  const InPlaceProgram places(seed, expected), program(seed, memory);
   for (std::size_t i = 0; i < values.size(); ++i)
     if (places.targets[i]) jit::copy(*places.targets[i], *values[i]);
   std::vector<TensorRef> outputs = program.targets;
@@ -96,9 +97,10 @@ void run(unsigned seed, const sn::Device& d, jit::Mode mode, int& written) {
   }
   ++written;
   ASSERT_EQ(memory.to_vector(), expected.to_vector());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!program.targets[i])
-      ASSERT_EQ(sn::Tensor<float>(outputs[i]).to_vector(), sn::Tensor<float>(values[i]).to_vector()) << "output " << i;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (program.targets[i]) continue;
+    ASSERT_EQ(sn::Tensor<float>(outputs[i]).to_vector(), sn::Tensor<float>(values[i]).to_vector()) << "output " << i;
+  }
 }
 
 TEST(InPlacePrograms, EverythingIsReadBeforeItIsWritten) {
@@ -107,7 +109,7 @@ TEST(InPlacePrograms, EverythingIsReadBeforeItIsWritten) {
       int written = 0;
       for (unsigned seed = 0; seed < (d.is_cpu() ? 1000u : 40u); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed) + " on " + to_string(d));
-        ASSERT_NO_FATAL_FAILURE(run(seed, d, mode, written));
+        ASSERT_NO_FATAL_FAILURE(run_program(seed, d, mode, written));
       }
       EXPECT_GT(written, d.is_cpu() ? 500 : 20);
     }

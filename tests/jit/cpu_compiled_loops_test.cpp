@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <thread>
 
 #include <jit/ops/traits.hpp>
@@ -19,7 +18,7 @@
 #include <sinter/jit/stats.hpp>
 #include "../scratch.hpp"
 #include "../setup.hpp"
-#include "cpu_kernels.hpp"
+#include "cpu_compiled_case.hpp"
 
 namespace sinter::test {
 namespace {
@@ -28,96 +27,6 @@ const Setup memory_only([] {
   keep_kernels_in_memory();
   setenv("SINTER_CPU_JIT", "off", 1);
 });
-
-class When {
- public:
-  explicit When(CpuJit when) : before_(cpu_jit()) { set_cpu_jit(when); }
-  ~When() { set_cpu_jit(before_); }
-  When(const When&) = delete;
-
- private:
-  CpuJit before_;
-};
-
-bool is_nan(DType dtype, Bits bits) {
-  return dtype == DType::Float32 ? as<float>(bits) != as<float>(bits)
-                                 : dtype == DType::Float64 && as<double>(bits) != as<double>(bits);
-}
-
-using Extents = std::vector<std::int64_t>;
-
-/// A graph, its inputs, and one contiguous array for each of its outputs.
-struct Case {
-  Graph graph;
-  std::vector<DType> inputs;
-  std::vector<DType> outputs;
-  std::vector<std::uint64_t> scalars;
-
-  Operand leaf(DType dtype) {
-    inputs.push_back(dtype);
-    return graph.leaf(dtype, static_cast<std::uint32_t>(inputs.size() - 1));
-  }
-  void output(Operand o, DType dtype) {
-    graph.output(o);
-    outputs.push_back(dtype);
-  }
-
-  /// Evaluates n elements in both ways and compares. `uniform`: bit k is set if input k is one element for all.
-  void check(std::int64_t n, std::uint32_t uniform, std::uint32_t seed) const {
-    std::vector<Extents> strides;
-    for (std::size_t k = 0; k < inputs.size(); ++k) strides.push_back({uniform >> k & 1 ? 0 : 1});
-    SCOPED_TRACE(::testing::Message() << "uniform " << uniform);
-    check({n}, {1}, strides, seed);
-  }
-  /// `strides`: of the outputs, and of each input.
-  void check(const Extents& extents, const Extents& out_strides, const std::vector<Extents>& strides,
-             std::uint32_t seed) const {
-    std::mt19937 random(seed);
-    std::vector<Array> in, interpreted, compiled;
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      in.push_back(make_array(inputs[k], extents, strides[k], random() % 2 == 0));
-      fill(in.back(), random);
-    }
-    for (const DType d : outputs) {
-      interpreted.push_back(make_array(d, extents, out_strides, random() % 2 == 0));
-      compiled.push_back(make_array(d, extents, out_strides, random() % 2 == 0));
-    }
-    run(interpreted, in, extents, CpuJit::Off);
-    run(compiled, in, extents, CpuJit::Always);
-    std::int64_t n = 1;
-    for (const std::int64_t e : extents) n *= e;
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      for (std::int64_t i = 0; i < n; ++i) {
-        const Bits a = element(interpreted[k], extents, i), b = element(compiled[k], extents, i);
-        if (is_nan(outputs[k], a) && is_nan(outputs[k], b)) continue;
-        ASSERT_EQ(a, b) << "output " << k << ", element " << i << " of " << n << ", seed " << seed;
-      }
-  }
-
- private:
-  void run(const std::vector<Array>& out, const std::vector<Array>& in, const Extents& extents, CpuJit when) const {
-    std::vector<const Array*> operands;
-    for (const Array& a : out) operands.push_back(&a);
-    for (const Array& a : in) operands.push_back(&a);
-    const When chosen(when);
-    std::unique_ptr<TileProgram>& program = programs_[{when, jit::cpu::isa()}];
-    if (!program) program = std::make_unique<TileProgram>(graph, "test");
-    program->run(make_nest(extents, operands, static_cast<int>(out.size())), scalars);
-    if (when == CpuJit::Always) {
-      ASSERT_TRUE(program->is_compiled());
-    }
-  }
-
-  mutable std::map<std::pair<CpuJit, Isa>, std::unique_ptr<TileProgram>> programs_;
-};
-
-/// The instruction sets whose loops differ most: the narrowest, without masks, and the best.
-template <class F>
-void for_two_isas(F f) {
-  EachIsa().run([&](Isa isa) {
-    if (isa == static_cast<Isa>(0) || isa == jit::cpu::best_isa()) f(isa);
-  });
-}
 
 bool is_random(DTypeRule rule) {
   return rule == DTypeRule::RandomFloat32 || rule == DTypeRule::RandomFloat64 || rule == DTypeRule::RandomInt64;
@@ -215,91 +124,6 @@ TEST(CpuCompiledLoops, DtypesInOneLoop) {
     for (std::int64_t n = 1; n < 70; ++n) c.check(n, 0, seed_of_tests() + static_cast<std::uint32_t>(n));
     c.check(20'000, 4, seed_of_tests());
   });
-}
-
-/// Inputs that are one element, one for each row, a row for all, rows that are apart or transposed; values of them that
-/// are the same for a row or for all; several outputs, which may be apart.
-class RandomRows {
- public:
-  explicit RandomRows(std::uint32_t seed) : random_(seed) {
-    for (int k = 0; k < 5; ++k) {
-      const DType dtype = k == 4 ? DType::Float64 : k == 3 ? DType::Float16 : DType::Float32;
-      Operand x = case_.leaf(dtype);
-      if (dtype == DType::Float16) x = node(Op::cast, DType::Float32, {x});
-      (dtype == DType::Float64 ? doubles_ : floats_).push_back(x);
-    }
-    floats_.push_back(case_.graph.constant(DType::Float32, to_bits(1.5f)));
-    floats_.push_back(case_.graph.scalar(DType::Float32, Category::Float, 0));
-    case_.scalars = {to_bits(-0.75f)};
-    while (kinds_.size() < case_.inputs.size()) kinds_.push_back(static_cast<Kind>(random_() % 6));
-    if (random_() % 3 == 0) out_ = Kind::Apart;
-    for (int i = 0; i < 9; ++i) add();
-    for (int i = 0; i < 1 + static_cast<int>(random_() % 3); ++i) {
-      const Operand sum = node(Op::add, DType::Float32, {floats_[0], floats_[floats_.size() - 1 - i]});
-      case_.output(sum, DType::Float32);
-    }
-  }
-
-  void check(const Extents& extents) {
-    std::vector<Extents> strides;
-    for (const Kind kind : kinds_) strides.push_back(strides_of(kind, extents));
-    case_.check(extents, strides_of(out_, extents), strides, random_());
-  }
-
- private:
-  Operand node(Op op, DType dtype, const std::vector<Operand>& of) { return case_.graph.node(op, dtype, of); }
-  Operand any(const std::vector<Operand>& of) { return of[random_() % of.size()]; }
-
-  void add() {
-    static constexpr Op unary[] = {Op::exp, Op::tanh, Op::sqrt, Op::neg, Op::rsqrt};
-    static constexpr Op binary[] = {Op::add, Op::sub, Op::mul, Op::div, Op::maximum};
-    const std::uint32_t what = random_() % 8;
-    if (what < 2)
-      floats_.push_back(node(unary[random_() % 5], DType::Float32, {any(floats_)}));
-    else if (what < 5)
-      floats_.push_back(node(binary[random_() % 5], DType::Float32, {any(floats_), any(floats_)}));
-    else if (what == 5)
-      doubles_.push_back(
-          node(Op::mul, DType::Float64, {any(doubles_), node(Op::cast, DType::Float64, {any(floats_)})}));
-    else if (what == 6)
-      floats_.push_back(node(Op::cast, DType::Float32, {any(doubles_)}));
-    else
-      floats_.push_back(node(Op::where, DType::Float32,
-                             {node(Op::lt, DType::Bool, {any(floats_), any(floats_)}), any(floats_), any(floats_)}));
-  }
-
-  enum class Kind { RowMajor, Apart, OneElement, OneOfEachRow, OneRow, Transposed };
-  static Extents strides_of(Kind kind, Extents extents) {
-    if (kind == Kind::Apart) extents.back() += 5;
-    Extents strides = row_major(extents);
-    if (kind == Kind::Transposed) std::swap(strides.back(), strides[strides.size() - 2]);
-    if (kind == Kind::OneElement || kind == Kind::OneRow) strides.assign(extents.size(), 0);
-    if (kind == Kind::OneRow) strides.back() = 1;
-    if (kind == Kind::OneOfEachRow) {
-      for (std::int64_t& s : strides) s /= extents.back();
-      strides.back() = 0;
-    }
-    return strides;
-  }
-
-  std::mt19937 random_;
-  Case case_;
-  std::vector<Operand> floats_, doubles_;
-  std::vector<Kind> kinds_{Kind::RowMajor};  // of the inputs
-  Kind out_ = Kind::RowMajor;
-};
-
-TEST(CpuCompiledLoops, RowsOfRandomPrograms) {
-  for (std::uint32_t seed = seed_of_tests(); seed < seed_of_tests() + 6; ++seed) {
-    SCOPED_TRACE(::testing::Message() << "program " << seed);
-    for_two_isas([&](Isa isa) {
-      SCOPED_TRACE(isa_name(isa));
-      RandomRows program(seed);
-      for (const Extents& extents :
-           {Extents{3, 40}, Extents{7, 64}, Extents{2, 5, 200}, Extents{70, 33}, Extents{3, 3000}, Extents{2, 3, 7}})
-        program.check(extents);
-    });
-  }
 }
 
 /// Operations with more operands together than a loop may have.

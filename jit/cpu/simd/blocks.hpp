@@ -241,11 +241,23 @@ SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
   }
 }
 
-/// Calls body(i, range) for all blocks of n elements.
+/// How many elements of a row of n lie before the first whole vector in memory. Vectors that cross cache lines take up to
+/// twice as long to store.
+template <class T>
+SINTER_INLINE int unaligned_elements(const void* row, std::int64_t n) {
+  constexpr int alignment = elements<First::width> * static_cast<int>(sizeof(T)) < vector_bytes
+                                ? elements<First::width> * static_cast<int>(sizeof(T))
+                                : vector_bytes;
+  if (vector_bytes < 32 || n < 1 * elements<Whole::width>) return 0;
+  return static_cast<int>(-reinterpret_cast<std::uintptr_t>(row) % alignment / sizeof(T));
+}
+
+/// Calls body(i, range) for all blocks of n elements; the first has `head` elements, unless that is 0.
 template <class F>
-SINTER_INLINE void for_each_block(std::int64_t n, F body) {
+SINTER_INLINE void for_each_block(std::int64_t n, int head, F body) {
   constexpr int whole = elements<Whole::width>, vector = elements<First::width>;
-  std::int64_t i = 0;
+  std::int64_t i = head;
+  if (head > 0) body(0, First{head});
   for (; i + whole <= n; i += whole) body(i, Whole{});
   for (; i < n; i += vector) body(i, First{n - i < vector ? static_cast<int>(n - i) : vector});
 }

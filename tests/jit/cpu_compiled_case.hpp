@@ -1,0 +1,107 @@
+// Programs whose loops are compiled, beside the same programs interpreted, bit by bit.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <sinter/jit/cpu_jit.hpp>
+#include "cpu_kernels.hpp"
+
+namespace sinter::test {
+
+/// Sets when loops are compiled.
+class When {
+ public:
+  explicit When(CpuJit when) : before_(cpu_jit()) { set_cpu_jit(when); }
+  ~When() { set_cpu_jit(before_); }
+  When(const When&) = delete;
+
+ private:
+  CpuJit before_;
+};
+
+inline bool is_nan(DType dtype, Bits bits) {
+  return dtype == DType::Float32 ? as<float>(bits) != as<float>(bits)
+                                 : dtype == DType::Float64 && as<double>(bits) != as<double>(bits);
+}
+
+using Extents = std::vector<std::int64_t>;
+
+/// A graph, its inputs, and one contiguous array for each of its outputs.
+struct Case {
+  Graph graph;
+  std::vector<DType> inputs;
+  std::vector<DType> outputs;
+  std::vector<std::uint64_t> scalars;
+
+  Operand leaf(DType dtype) {
+    inputs.push_back(dtype);
+    return graph.leaf(dtype, static_cast<std::uint32_t>(inputs.size() - 1));
+  }
+  void output(Operand o, DType dtype) {
+    graph.output(o);
+    outputs.push_back(dtype);
+  }
+
+  /// Evaluates n elements in both ways and compares. `uniform`: bit k is set if input k is one element for all.
+  void check(std::int64_t n, std::uint32_t uniform, std::uint32_t seed) const {
+    std::vector<Extents> strides;
+    for (std::size_t k = 0; k < inputs.size(); ++k) strides.push_back({uniform >> k & 1 ? 0 : 1});
+    SCOPED_TRACE(::testing::Message() << "uniform " << uniform);
+    check({n}, {1}, strides, seed);
+  }
+  /// `strides`: of the outputs, and of each input.
+  void check(const Extents& extents, const Extents& out_strides, const std::vector<Extents>& strides,
+             std::uint32_t seed) const {
+    std::mt19937 random(seed);
+    std::vector<Array> in, interpreted, compiled;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      in.push_back(make_array(inputs[k], extents, strides[k], random() % 2 == 0));
+      fill(in.back(), random);
+    }
+    for (const DType d : outputs) {
+      interpreted.push_back(make_array(d, extents, out_strides, random() % 2 == 0));
+      compiled.push_back(make_array(d, extents, out_strides, random() % 2 == 0));
+    }
+    run(interpreted, in, extents, CpuJit::Off);
+    run(compiled, in, extents, CpuJit::Always);
+    std::int64_t n = 1;
+    for (const std::int64_t e : extents) n *= e;
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const Bits a = element(interpreted[k], extents, i), b = element(compiled[k], extents, i);
+        if (is_nan(outputs[k], a) && is_nan(outputs[k], b)) continue;
+        ASSERT_EQ(a, b) << "output " << k << ", element " << i << " of " << n << ", seed " << seed;
+      }
+  }
+
+ private:
+  void run(const std::vector<Array>& out, const std::vector<Array>& in, const Extents& extents, CpuJit when) const {
+    std::vector<const Array*> operands;
+    for (const Array& a : out) operands.push_back(&a);
+    for (const Array& a : in) operands.push_back(&a);
+    const When chosen(when);
+    std::unique_ptr<TileProgram>& program = programs_[{when, jit::cpu::isa()}];
+    if (!program) program = std::make_unique<TileProgram>(graph, "test");
+    program->run(make_nest(extents, operands, static_cast<int>(out.size())), scalars);
+    if (when == CpuJit::Always) {
+      ASSERT_TRUE(program->is_compiled());
+    }
+  }
+
+  mutable std::map<std::pair<CpuJit, Isa>, std::unique_ptr<TileProgram>> programs_;
+};
+
+/// The instruction sets whose loops differ most: the narrowest, without masks, and the best.
+template <class F>
+void for_two_isas(F f) {
+  EachIsa().run([&](Isa isa) {
+    if (isa == static_cast<Isa>(0) || isa == jit::cpu::best_isa()) f(isa);
+  });
+}
+
+}  // namespace sinter::test

@@ -1,0 +1,102 @@
+// Compiled loops over rows, beside the interpreted ones, bit by bit.
+#include <cstdlib>
+
+#include "../setup.hpp"
+#include "cpu_compiled_case.hpp"
+
+namespace sinter::test {
+namespace {
+
+const Setup rows_in_memory_only([] {
+  keep_kernels_in_memory();
+  setenv("SINTER_CPU_JIT", "off", 1);
+});
+
+/// Inputs that are one element, one for each row, a row for all, rows that are apart or transposed; values of them that
+/// are the same for a row or for all; several outputs, which may be apart.
+class RandomRows {
+ public:
+  explicit RandomRows(std::uint32_t seed) : random_(seed) {
+    for (int k = 0; k < 5; ++k) {
+      const DType dtype = k == 4 ? DType::Float64 : k == 3 ? DType::Float16 : DType::Float32;
+      Operand x = case_.leaf(dtype);
+      if (dtype == DType::Float16) x = node(Op::cast, DType::Float32, {x});
+      (dtype == DType::Float64 ? doubles_ : floats_).push_back(x);
+    }
+    floats_.push_back(case_.graph.constant(DType::Float32, to_bits(1.5f)));
+    floats_.push_back(case_.graph.scalar(DType::Float32, Category::Float, 0));
+    case_.scalars = {to_bits(-0.75f)};
+    while (kinds_.size() < case_.inputs.size()) kinds_.push_back(static_cast<Kind>(random_() % 6));
+    if (random_() % 3 == 0) out_ = Kind::Apart;
+    for (int i = seed % 3 == 0 ? 0 : 9; i > 0; --i) add();  // without them, one operation for each output
+    for (int i = 0; i < 1 + static_cast<int>(random_() % 3); ++i) {
+      const Operand sum = node(Op::add, DType::Float32, {floats_[0], floats_[floats_.size() - 1 - i]});
+      case_.output(sum, DType::Float32);
+    }
+  }
+
+  void check(const Extents& extents) {
+    std::vector<Extents> strides;
+    for (const Kind kind : kinds_) strides.push_back(strides_of(kind, extents));
+    case_.check(extents, strides_of(out_, extents), strides, random_());
+  }
+
+ private:
+  Operand node(Op op, DType dtype, const std::vector<Operand>& of) { return case_.graph.node(op, dtype, of); }
+  Operand any(const std::vector<Operand>& of) { return of[random_() % of.size()]; }
+
+  void add() {
+    static constexpr Op unary[] = {Op::exp, Op::tanh, Op::sqrt, Op::neg, Op::rsqrt};
+    static constexpr Op binary[] = {Op::add, Op::sub, Op::mul, Op::div, Op::maximum};
+    const std::uint32_t what = random_() % 8;
+    if (what < 2)
+      floats_.push_back(node(unary[random_() % 5], DType::Float32, {any(floats_)}));
+    else if (what < 5)
+      floats_.push_back(node(binary[random_() % 5], DType::Float32, {any(floats_), any(floats_)}));
+    else if (what == 5)
+      doubles_.push_back(
+          node(Op::mul, DType::Float64, {any(doubles_), node(Op::cast, DType::Float64, {any(floats_)})}));
+    else if (what == 6)
+      floats_.push_back(node(Op::cast, DType::Float32, {any(doubles_)}));
+    else
+      floats_.push_back(node(Op::where, DType::Float32,
+                             {node(Op::lt, DType::Bool, {any(floats_), any(floats_)}), any(floats_), any(floats_)}));
+  }
+
+  enum class Kind { RowMajor, Apart, OneElement, OneOfEachRow, OneRow, Transposed };
+  static Extents strides_of(Kind kind, Extents extents) {
+    if (kind == Kind::Apart) extents.back() += 5;
+    Extents strides = row_major(extents);
+    if (kind == Kind::Transposed) std::swap(strides.back(), strides[strides.size() - 2]);
+    if (kind == Kind::OneElement || kind == Kind::OneRow) strides.assign(extents.size(), 0);
+    if (kind == Kind::OneRow) strides.back() = 1;
+    if (kind == Kind::OneOfEachRow) {
+      for (std::int64_t& s : strides) s /= extents.back();
+      strides.back() = 0;
+    }
+    return strides;
+  }
+
+  std::mt19937 random_;
+  Case case_;
+  std::vector<Operand> floats_, doubles_;
+  std::vector<Kind> kinds_{Kind::RowMajor};  // of the inputs
+  Kind out_ = Kind::RowMajor;
+};
+
+TEST(CpuCompiledLoops, RowsOfRandomPrograms) {
+  for (std::uint32_t seed = seed_of_tests(); seed < seed_of_tests() + 6; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "program " << seed);
+    for_two_isas([&](Isa isa) {
+      SCOPED_TRACE(isa_name(isa));
+      RandomRows program(seed);
+      for (const Extents& extents :
+           {Extents{3, 40}, Extents{7, 64}, Extents{2, 5, 200}, Extents{70, 33}, Extents{3, 3000}, Extents{2, 3, 7},
+            Extents{40, 16}, Extents{33, 17}, Extents{20, 5}, Extents{9, 4}, Extents{2, 18, 300}, Extents{5, 131}})
+        program.check(extents);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace sinter::test
