@@ -92,9 +92,9 @@ class LoopWriter {
   bool takes_all(std::span<const Step> run) const {
     const std::size_t count = steps_.once.size() + steps_.rows.size() + run.size();
     const auto is_taken = [&](const Step& s) { return takes(s); };
-    return !run.empty() && count <= longest_loop && steps_.runs.empty() &&
-           cost(steps_.rows) <= cost(run) && std::ranges::all_of(run, is_taken) &&
-           std::ranges::all_of(steps_.once, is_taken) && std::ranges::all_of(steps_.rows, is_taken) &&
+    return !run.empty() && count <= longest_loop && steps_.runs.empty() && cost(steps_.rows) <= cost(run) &&
+           std::ranges::all_of(run, is_taken) && std::ranges::all_of(steps_.once, is_taken) &&
+           std::ranges::all_of(steps_.rows, is_taken) &&
            std::ranges::all_of(steps_.outputs, [&](ValueId v) { return steps_.values[v].level == Level::EachTile; });
   }
 
@@ -118,7 +118,8 @@ class LoopWriter {
     const std::size_t loop = steps_.chains.size();
     loops_ += fmt::format(
         "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n) "
-        "{{\n{}  for (std::int64_t r = 0; r < rows; ++r) {{\n{}    for_each_block(n, {}, [=](std::int64_t i, auto range) "
+        "{{\n{}  for (std::int64_t r = 0; r < rows; ++r) {{\n{}    for_each_block(n, {}, [=](std::int64_t i, auto "
+        "range) "
         "SINTER_LAMBDA {{\n{}{}    }});\n  }}\n  clear_upper_halves();\n}}\n",
         loop, text_of(Level::Once), text_of(Level::EachRow), head, text_of(Level::EachTile), stores);
     table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);

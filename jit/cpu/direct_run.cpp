@@ -13,8 +13,8 @@ namespace {
 void* address(const std::uint64_t& word) noexcept { return const_cast<std::uint64_t*>(&word); }
 
 bool is_in_panel(const LoopNest& nest, const TileLayout& layout, const DirectOperand& o) noexcept {
-  return layout.panel > 1 && static_cast<int>(o.number) >= nest.outputs && layout.accesses[o.number] == Access::Packed &&
-         is_transposed(nest, layout, nest.operands[o.number]);
+  return layout.panel > 1 && static_cast<int>(o.number) >= nest.outputs &&
+         layout.accesses[o.number] == Access::Packed && is_transposed(nest, layout, nest.operands[o.number]);
 }
 
 /// A thread's memory for panels.
@@ -55,7 +55,8 @@ void DirectRun::make_panels() {
   const std::vector<DirectOperand>& operands = job_.steps.direct;
   for (std::size_t k = 0; k < operands.size(); ++k)
     if (operands[k].kind == DirectOperand::Kind::Array && is_in_panel(job_.nest, job_.layout, operands[k])) {
-      steps_[k] = static_cast<std::int64_t>((static_cast<std::size_t>(job_.tile) * operands[k].size / line | 1) + 2) * line;
+      steps_[k] =
+          static_cast<std::int64_t>((static_cast<std::size_t>(job_.tile) * operands[k].size / line | 1) + 2) * line;
       needed += static_cast<std::size_t>(steps_[k] * job_.layout.panel);
       panels_.push_back({k, steps_[k] / operands[k].size});
     }

@@ -241,8 +241,8 @@ SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
   }
 }
 
-/// How many elements of a row of n lie before the first whole vector in memory. Vectors that cross cache lines take up to
-/// twice as long to store.
+/// How many elements of a row of n lie before the first whole vector in memory. Vectors that cross cache lines take up
+/// to twice as long to store.
 template <class T>
 SINTER_INLINE int unaligned_elements(const void* row, std::int64_t n) {
   constexpr int alignment = elements<First::width> * static_cast<int>(sizeof(T)) < vector_bytes
