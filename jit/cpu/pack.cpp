@@ -18,6 +18,7 @@ struct [[gnu::may_alias]] Word16 {
 // Vectors of them, at any element's address. Every processor has the shuffles that are needed.
 using Four [[gnu::vector_size(16)]] = std::uint32_t;
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
+using Eight [[gnu::vector_size(16)]] = std::uint16_t;
 
 template <class V, class T>
 V load(const T* from) {
@@ -54,6 +55,20 @@ void transpose(Word4* to, std::int64_t pitch, const Word4* from, std::int64_t st
   store<Four>(to + 2 * pitch, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
   store<Four>(to + 3 * pitch, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
 }
+void transpose(Word2* to, std::int64_t pitch, const Word2* from, std::int64_t stride) {
+  Eight v[8], w[8];
+  for (int i = 0; i < 8; ++i) v[i] = load<Eight>(from + i * stride);
+  const auto interleave = [](const Eight(&in)[8], Eight(&out)[8]) {  // three times: each element is in its place
+    for (int i = 0; i < 4; ++i) {
+      out[2 * i] = __builtin_shufflevector(in[i], in[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      out[2 * i + 1] = __builtin_shufflevector(in[i], in[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+  };
+  interleave(v, w);
+  interleave(w, v);
+  interleave(v, w);
+  for (int i = 0; i < 8; ++i) store<Eight>(to + i * pitch, w[i]);
+}
 void transpose(Word8* to, std::int64_t pitch, const Word8* from, std::int64_t stride) {
   const auto a = load<Two>(from), b = load<Two>(from + stride);
   store<Two>(to, __builtin_shufflevector(a, b, 0, 2));
@@ -63,16 +78,17 @@ void transpose(Word8* to, std::int64_t pitch, const Word8* from, std::int64_t st
 template <class T>
 void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::int64_t row_stride, std::int64_t stride,
               std::int64_t n) {
-  std::int64_t i = 0;
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+  std::int64_t squares = 0, columns = 0;  // rows and elements of them that are in whole squares
+  if constexpr (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
     constexpr std::int64_t side = 16 / sizeof(T);
-    if (row_stride == 1 && rows % side == 0)
-      for (; i + side <= n; i += side)
-        for (std::int64_t r = 0; r < rows; r += side)
-          transpose(to + r * pitch + i, pitch, from + r + i * stride, stride);
+    if (row_stride == 1) squares = rows / side * side, columns = n / side * side;
+    for (std::int64_t i = 0; i < columns; i += side)
+      for (std::int64_t r = 0; r < squares; r += side)
+        transpose(to + r * pitch + i, pitch, from + r + i * stride, stride);
   }
-  for (; i < n; ++i)
-    for (std::int64_t r = 0; r < rows; ++r) to[r * pitch + i] = from[r * row_stride + i * stride];
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t r = i < columns ? squares : 0; r < rows; ++r)
+      to[r * pitch + i] = from[r * row_stride + i * stride];
 }
 
 /// Calls f(offset, stride, count, done) for the runs of the innermost dim that make up [first, first + n) of a row.

@@ -51,11 +51,11 @@ struct Kernel {
   std::string limit = {};             // why it was cut from the next kernel, for explain(): "more than 128 arrays"
 };
 
-/// All outputs of a plan have one shape, unless the plan reduces: if an evaluation's outputs differ in shape, each
-/// shape has a plan of its own. A kernel that writes an output runs over the outputs' shape, any other kernel over the
-/// shape that its inputs broadcast to; its temporaries are contiguous arrays of that shape. The outputs' shape comes
-/// from the recorded graph, since simplification may drop a leaf (x * 0) that determines it. With several kernels, an
-/// output that overlaps a leaf must not be written before the last kernel has read the leaf.
+/// The outputs of an elementwise plan for all shapes have one shape; a plan for the leaves' shapes has outputs of any.
+/// In the former, a kernel that writes an output runs over the outputs' shape, which comes from the recorded graph, since
+/// simplification may drop a leaf (x * 0) that determines it; any other kernel runs over the shape that its inputs
+/// broadcast to. Temporaries are contiguous arrays. An output may take the place of a leaf that its kernel is the last to
+/// read.
 struct Plan {
   Graph graph;  // simplified, of the whole evaluation
   std::vector<Kernel> kernels;

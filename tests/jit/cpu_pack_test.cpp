@@ -82,7 +82,7 @@ TEST(CpuPack, RepeatedElements) {
 
 TEST(CpuPack, Panels) {
   for (const int size : sizes)
-    for (const std::int64_t rows : {1, 2, 3, 4, 7, 8, 16})
+    for (const std::int64_t rows : {1, 2, 3, 4, 7, 8, 13, 16})
       for (const std::int64_t row_stride : {-1, 1, 2})
         for (std::int64_t n = 1; n <= 19; ++n) {
           const std::int64_t stride = rows * std::abs(row_stride) + 3, pitch = n + 2;
