@@ -52,10 +52,10 @@ struct Kernel {
 };
 
 /// The outputs of an elementwise plan for all shapes have one shape; a plan for the leaves' shapes has outputs of any.
-/// In the former, a kernel that writes an output runs over the outputs' shape, which comes from the recorded graph, since
-/// simplification may drop a leaf (x * 0) that determines it; any other kernel runs over the shape that its inputs
-/// broadcast to. Temporaries are contiguous arrays. An output may take the place of a leaf that its kernel is the last to
-/// read.
+/// In the former, a kernel that writes an output runs over the outputs' shape, which comes from the recorded graph,
+/// since simplification may drop a leaf (x * 0) that determines it; any other kernel runs over the shape that its
+/// inputs broadcast to. Temporaries are contiguous arrays. An output may take the place of a leaf that its kernel is
+/// the last to read.
 struct Plan {
   Graph graph;  // simplified, of the whole evaluation
   std::vector<Kernel> kernels;
