@@ -1,6 +1,7 @@
 // Signatures as text: names, dtypes and shapes of arguments.
 #include <sinter/dsl/parse.hpp>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // Reductions against PyTorch's table, and how their axes are written.
 #include "devices.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>

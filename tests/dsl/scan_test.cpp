@@ -1,6 +1,7 @@
 // Scans along an axis, against a loop along each line.
 #include "devices.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>

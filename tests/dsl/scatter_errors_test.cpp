@@ -1,6 +1,7 @@
 // Writes to indexed positions that are rejected: invalid indices, and shapes and dtypes that do not match.
 #include "devices.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <functional>
