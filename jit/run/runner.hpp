@@ -23,9 +23,9 @@ struct Call {
   bool runs() const noexcept { return visitor == nullptr; }
 };
 
-/// Checks shapes and outputs, runs, and sets `outputs`. If it throws, no new array is in `outputs`, but kernels before the
-/// one that failed may have written given ones. Faults on the CPU (an integer division by zero, an index out of range)
-/// are thrown after everything has run.
+/// Checks shapes and outputs, runs, and sets `outputs`. If it throws, no new array is in `outputs`, but kernels before
+/// the one that failed may have written given ones. Faults on the CPU (an integer division by zero, an index out of
+/// range) are thrown after everything has run.
 void run(const CompiledGraph& compiled, const Call& call);
 
 }  // namespace sinter::inline v1::jit
