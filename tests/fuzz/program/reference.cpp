@@ -281,7 +281,8 @@ Plain sorted(const Plain& x, int axis, bool descending) {
 
 Reference scanned(const Plain& x, int axis, bool products) {
   if (is_complex(x.dtype)) return {};
-  const DType result = category(x.dtype) <= Category::Int ? DType::Int64 : x.dtype;
+  const bool widens = category(x.dtype) <= Category::Int && x.dtype != DType::UInt64;
+  const DType result = widens ? DType::Int64 : x.dtype;
   std::vector<Exact> all;
   for (const Cell& c : x.cells) all.push_back(numbers(x.dtype, c)[0]);
   if (products && category(result) == Category::Float && overflows(all)) return {};

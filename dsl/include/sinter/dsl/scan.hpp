@@ -49,8 +49,9 @@ auto scanned(const X& x, std::int64_t axis, jit::Extreme what) {
 
 }  // namespace detail
 
-/// Cumulative sums: int64, which wraps, for bools and integers. The elements are first converted to T, if given:
-/// cumsum<double>(x, 0). Floats accumulate in double, 16-bit floats in float; each result is rounded once.
+/// Cumulative sums: int64, which wraps, for bools and integers, but uint64 for uint64. The elements are first converted
+/// to T, if given: cumsum<double>(x, 0). Floats accumulate in double, 16-bit floats in float; each result is rounded
+/// once.
 template <class T = void, expression X>
 auto cumsum(const X& x, detail::Index axis) {
   return detail::scanned<T>(x, axis, jit::Scan::Sum);
