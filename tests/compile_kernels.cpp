@@ -72,6 +72,7 @@ bool keeps_vectors(const std::string& text, const std::string& cast, const std::
 /// Whether an operand may give no more than its shape, so that the compiler drops its loads: where(true, value,
 /// operand).
 bool reads_only_a_shape(const std::string& text) {
+  if (text.find("select(true, ") != std::string::npos) return true;
   const std::string declaration = "const bool ", always = " = true;";
   for (std::size_t end = text.find(always); end != std::string::npos; end = text.find(always, end + 1)) {
     const std::size_t at = text.rfind(declaration, end);
