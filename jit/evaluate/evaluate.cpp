@@ -254,8 +254,8 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintS
 Inspection inspect(const Recorded& recorded) {
   Inspector inspector;
   Inspection& found = inspector.found;
-  found.looked_up = compiled_graph_of(recorded, nullptr, fusion_is_off());
-  found.compiled = &specialize(*found.looked_up, recorded.scalars.data(), recorded.device, false);
+  found.owner = compiled_graph_of(recorded, nullptr, fusion_is_off());
+  found.compiled = &specialize(*found.owner, recorded.scalars.data(), recorded.device, false);
   if (found.compiled->depends_on_shapes()) check_shapes(found.compiled->graph(), recorded.leaves);
   for (std::size_t i = 0; i < found.compiled->outputs(); ++i)
     found.outputs.push_back(checked_shape(*found.compiled, i, recorded.leaves));

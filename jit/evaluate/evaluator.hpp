@@ -26,8 +26,8 @@ std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintS
 
 /// What an evaluation would run: its plans in order, on a mesh those of one rank, stage by stage.
 struct Inspection {
-  std::shared_ptr<const CompiledGraph> looked_up;  // keeps `compiled` alive
-  const CompiledGraph* compiled = nullptr;         // the one for these scalars
+  std::shared_ptr<const CompiledGraph> owner;  // keeps `compiled` alive
+  const CompiledGraph* compiled = nullptr;     // the one for these scalars
   std::vector<Shape> outputs;
   std::vector<CapturedPlan> plans;
   std::vector<RowReport> row_reports;   // how a GPU would process the rows of each kernel of these

@@ -219,7 +219,7 @@ void add_plan(Model& m, const Export& from) {
     if (!(s == shapes[0]))
       refuse(from, "its outputs have different shapes. Export each of them as a kernel of its own");
   const ExecutablePlan& ready =
-      compiled.depends_on_shapes() ? compiled.plan_for(leaves) : compiled.plan_for_one_shape();
+      compiled.depends_on_shapes() ? compiled.plan_for(leaves, RowValues::StoredOnCpu) : compiled.plan_for_one_shape();
   m.plan = &ready.plan;
   const PlanShapes found = plan_shapes(ready.plan, compiled.depends_on_shapes() ? nullptr : shapes.data(), leaves);
   const std::size_t outputs = compiled.outputs();

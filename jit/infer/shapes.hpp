@@ -1,4 +1,4 @@
-// Shapes of the values of graphs with reductions or products.
+// Shapes of the values of graphs.
 #pragma once
 #include <span>
 #include <vector>

@@ -47,6 +47,9 @@ class Boundaries {
       if (std::ranges::any_of(reads_[k], [&](std::size_t from) { return reached.contains(from); })) reached.insert(k);
     return std::ranges::any_of(reads_[b], [&](std::size_t from) { return from != a && reached.contains(from); });
   }
+  std::ptrdiff_t readers_of(std::size_t k) const {
+    return std::ranges::count_if(reads_, [&](const std::set<std::size_t>& from) { return from.contains(k); });
+  }
   const Kernel& kernel(std::size_t k) const { return plan_.kernels[k]; }
   const Shape& shape(std::size_t k) const { return shapes_.kernels[k]; }
   bool multiply(std::size_t a, std::size_t b) const { return kernel(a).is_product || kernel(b).is_product; }
@@ -96,9 +99,11 @@ class Boundaries {
   }
 
   std::string elementwise(std::size_t a, std::size_t b) const {
-    if (!(shape(a) == shape(b)))
-      return fmt::format("the value of shape {} is costly, and {} repeats it: it is computed once and stored",
-                         to_string(shape(a)), to_string(shape(b)));
+    if (shape(a).numel() < shape(b).numel() && readers_of(a) == 1)
+      return fmt::format(
+          "the value of shape {} is costly and would be computed again for each row of {}: it is computed once and "
+          "stored",
+          to_string(shape(a)), to_string(shape(b)));
     for (std::size_t k = a; k < b; ++k)
       if (!kernel(k).limit.empty())
         return fmt::format("one kernel would have {}: cut where the fewest values cross", kernel(k).limit);

@@ -97,14 +97,10 @@ class Builder {
   }
 
   void eager() {
-    const bool shaped = depends_on_shapes(expression_.graph) || has_several_shapes();
     const Plan plan = schedule_eager(expression_.graph, shapes_of_leaves(expression_.leaves));
-    const PlanShapes shapes = plan_shapes(plan, shaped ? nullptr : &inspection_.outputs[0], expression_.leaves);
+    const PlanShapes shapes = plan_shapes(plan, nullptr, expression_.leaves);
     report_.eager_bytes = bytes_moved(plan, shapes, expression_.leaves);
     report_.eager_kernels = plan.kernels.size();
-  }
-  bool has_several_shapes() const {
-    return std::ranges::any_of(inspection_.outputs, [&](const Shape& s) { return !(s == inspection_.outputs[0]); });
   }
 
   void add(const PlanInUse& part) {

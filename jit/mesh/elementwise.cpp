@@ -165,6 +165,14 @@ class Launches {
   LoopNest nest_;
 };
 
+/// Whether ranks would repeat costly parts: then the general path plans by shapes.
+bool repeats_on_ranks(const ExecutablePlan& plan, const Shape& shape, const Call& call) {
+  if (plan.costly_parts.empty()) return false;
+  const Mesh mesh = Mesh::of(call.device);
+  const bool is_cpu = mesh.device(mesh.first_local_rank()).is_cpu();
+  return repeats(plan.costly_parts, shape, call.leaves, row_values(shape.numel() / mesh.size(), is_cpu));
+}
+
 }  // namespace
 
 bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call) {
@@ -177,7 +185,7 @@ bool run_elementwise_on_mesh(const CompiledGraph& compiled, const Call& call) {
   if (compiled.constrains_scalars()) check_scalars(compiled, call.scalars);
   const Shape shape = output_shape(compiled, 0, call.leaves);
   const int along = common_axis(compiled, call, shape);
-  if (along == axes_disagree) return false;
+  if (along == axes_disagree || repeats_on_ranks(plan, shape, call)) return false;
   TensorRef& out = call.outputs[0];
   if (out) {
     check_output(*out, shape, call.device);

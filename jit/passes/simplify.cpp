@@ -148,10 +148,16 @@ class Contraction {
   }
 
  private:
-  bool is_product(Operand o) const { return graph_[o].op == Op::mul && uses_[static_cast<std::size_t>(o.node)] == 1; }
+  /// Whether it is a product that nothing else reads, perhaps broadcast: whether shapes are kept makes no difference.
+  bool is_product(Operand o) const {
+    while (graph_[o].op == Op::broadcast_like && is_read_once(o)) o = graph_.operands(graph_[o])[0];
+    return graph_[o].op == Op::mul && is_read_once(o);
+  }
+  bool is_read_once(Operand o) const { return uses_[static_cast<std::size_t>(o.node)] == 1; }
 
   /// product + other, product - other or, with `right`, other - product.
   static Operand contract(Builder& b, const Node& n, Operand product, Operand other, bool right) {
+    while (b[product].op == Op::broadcast_like) product = b.operand(product, 0);
     // After a neighbor was contracted, simplification may have replaced the product.
     if (b[product].op != Op::mul)
       return right ? b.make(n.op, n.dtype, {other, product}) : b.make(n.op, n.dtype, {product, other});

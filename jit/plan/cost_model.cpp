@@ -16,6 +16,12 @@ constexpr int per_launch = 16;    // per element of a kernel over a few hundred 
 constexpr int of_composite = 50;  // an operation that is not expanded yet; twice that if it reduces
 constexpr std::size_t unit = 4;   // bytes of the elements that ops.def counts instructions for
 
+// From how many elements of its readers on an additional kernel is worth its launch.
+constexpr std::int64_t cpu_elements = 4096;
+constexpr std::int64_t gpu_elements = 1 << 20;
+// What a GPU executes per element in the time of its loads and stores.
+constexpr int gpu_instructions = 100;
+
 /// From how many instructions on all computations but one cost more than to write the value once and to read it.
 int break_even(const Shared& value, int byte, int launch) noexcept {
   if (value.computations < 2) return std::numeric_limits<int>::max();
@@ -33,9 +39,20 @@ int instructions(const Graph& graph, const Node& n) noexcept {
 }
 
 int instructions_worth_storing(const Shared& value) noexcept { return break_even(value, per_byte, per_launch); }
-int instructions_worth_storing_for_rows(std::size_t bytes) noexcept {
-  return instructions_worth_keeping({nominal_repeats, nominal_repeats, bytes}, true);
+
+RowValues row_values(std::int64_t elements, bool is_cpu) noexcept {
+  if (elements < (is_cpu ? cpu_elements : gpu_elements)) return RowValues::Recomputed;
+  return is_cpu ? RowValues::StoredOnCpu : RowValues::StoredOnGpu;
 }
+int instructions_worth_storing_for_rows(std::size_t bytes, RowValues rows) noexcept {
+  switch (rows) {
+    case RowValues::Recomputed: break;
+    case RowValues::StoredOnCpu: return instructions_worth_keeping({nominal_repeats, nominal_repeats, bytes}, true);
+    case RowValues::StoredOnGpu: return gpu_instructions;
+  }
+  return std::numeric_limits<int>::max();
+}
+
 int instructions_worth_keeping(const Shared& value, bool in_cache) noexcept {
   return break_even(value, in_cache ? per_cached_byte : per_byte, 0);
 }

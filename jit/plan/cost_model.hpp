@@ -1,8 +1,9 @@
 // Whether a value that several readers need is stored once or recomputed by each of them, and limits on the size of
 // kernels. The machine is a nominal one, between processors and GPUs, and costs are per element, so a plan depends
-// neither on the machine nor on sizes.
+// neither on the machine nor on sizes; RowValues is the exception.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include <sinter/jit/graph.hpp>
 
@@ -31,8 +32,16 @@ struct Shared {
 
 /// From how many instructions on it is faster to store the value once, in a kernel of its own, and to read it.
 int instructions_worth_storing(const Shared& value) noexcept;
-/// The same for a value that is broadcast in an elementwise kernel: of few elements, which stay in a cache.
-int instructions_worth_storing_for_rows(std::size_t bytes) noexcept;
+
+/// What becomes of costly values that an elementwise kernel would compute again for each row, such as the scale of a
+/// normalization, w / sqrt(var + eps). Small kernels recompute them, since each launch has a cost of its own, and GPUs
+/// store only what takes longer than a kernel's loads and stores. Either way has the same results.
+enum class RowValues : std::uint8_t { Recomputed, StoredOnCpu, StoredOnGpu };
+/// For kernels that compute this many elements.
+RowValues row_values(std::int64_t elements, bool is_cpu) noexcept;
+/// From how many instructions on they are stored.
+int instructions_worth_storing_for_rows(std::size_t bytes, RowValues rows) noexcept;
+
 /// The same from one pass of a kernel to the next: from how many on to keep the value, in the cache or beyond it.
 int instructions_worth_keeping(const Shared& value, bool in_cache) noexcept;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cost_model.hpp"
 #include "fanout_free_cones.hpp"
 
 namespace sinter::inline v1::jit {
@@ -10,13 +11,7 @@ namespace {
 
 using LeafMask = std::uint64_t;
 constexpr std::size_t max_leaves = 64;
-constexpr std::size_t max_parts = 8;  // a graph with more repeats one of these, too
-
-// From how many elements on a kernel more is worth its launch.
-constexpr std::int64_t cpu_elements = 4096;
-constexpr std::int64_t gpu_elements = 1 << 20;
-// What a GPU executes per element in the time of its loads and stores.
-constexpr int gpu_instructions = 100;
+constexpr std::size_t max_parts = 8;  // further ones are ignored
 
 class Parts {
  public:
@@ -52,14 +47,17 @@ class Parts {
   /// Adds the value of a part, which something that depends on further leaves reads.
   void add(NodeId id) {
     const LeafMask own = masks_[static_cast<std::size_t>(id)];
-    if (node(id).arity == 0 || own == 0 || own == all_) return;
-    const int enough = instructions_worth_storing_for_rows(size_of(node(id).dtype));
-    const int counted = cones_.instructions(id, std::max(enough, gpu_instructions), [](NodeId) { return false; });
+    if (node(id).arity == 0 || own == 0 || own == all_ || std::ranges::find(added_, id) != added_.end()) return;
+    const std::size_t bytes = size_of(node(id).dtype);
+    const int enough = instructions_worth_storing_for_rows(bytes, RowValues::StoredOnCpu);
+    const int on_gpu = instructions_worth_storing_for_rows(bytes, RowValues::StoredOnGpu);
+    const int counted = cones_.instructions(id, std::max(enough, on_gpu), [](NodeId) { return false; });
     if (counted < enough) return;
-    CostlyPart part{{}, counted};
+    CostlyPart part{{}, bytes, counted};
     for (LeafMask left = own; left != 0; left &= left - 1)
       part.leaves.push_back(leaves_[static_cast<std::size_t>(std::countr_zero(left))]);
     parts_.push_back(std::move(part));
+    added_.push_back(id);
   }
 
   const Graph& graph_;
@@ -68,6 +66,7 @@ class Parts {
   std::vector<LeafMask> masks_;  // by node, of the leaves that it depends on
   LeafMask all_ = 0;
   std::vector<CostlyPart> parts_;
+  std::vector<NodeId> added_;  // the nodes of the parts
 };
 
 }  // namespace
@@ -75,18 +74,15 @@ class Parts {
 std::vector<CostlyPart> costly_parts(const Graph& graph) { return Parts(graph).found(); }
 
 bool repeats(std::span<const CostlyPart> parts, const Shape& shape, std::span<runtime::TensorImpl* const> leaves,
-             Device device) noexcept {
-  const std::int64_t elements = shape.numel();
-  if (elements < (device.is_cpu() ? cpu_elements : gpu_elements)) return false;
+             RowValues rows) noexcept {
+  if (rows == RowValues::Recomputed) return false;
   return std::ranges::any_of(parts, [&](const CostlyPart& part) {
-    if (!device.is_cpu() && part.instructions < gpu_instructions) return false;
-    bool differs_within_rows = false;  // what does not is computed once for each row
-    for (const std::uint32_t leaf : part.leaves) {
-      const runtime::TensorImpl& t = *leaves[leaf];
-      if (t.numel > elements / nominal_repeats) return false;
-      differs_within_rows |= t.ndim() > 0 && t.shape[-1] != 1;
-    }
-    return differs_within_rows;
+    if (part.instructions < instructions_worth_storing_for_rows(part.bytes, rows)) return false;
+    Shape own;
+    for (const std::uint32_t leaf : part.leaves)
+      if (!broadcast(own, leaves[leaf]->shape)) return false;
+    const bool differs_within_rows = !own.empty() && own[-1] != 1;  // what does not is computed once for each row
+    return differs_within_rows && own.numel() <= shape.numel() / nominal_repeats;
   });
 }
 

@@ -7,22 +7,22 @@
 
 #include <sinter/jit/graph.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
+#include "cost_model.hpp"
 
 namespace sinter::inline v1::jit {
 
 struct CostlyPart {
   std::vector<std::uint32_t> leaves;  // that it depends on; others determine the rest of the graph
+  std::size_t bytes;                  // of an element
   int instructions;                   // per element, counted up to a limit
 };
 
 /// The parts of a simplified elementwise graph that take less time if they are stored once and read, where their leaves
-/// are broadcast. Graphs with more than 64 leaves have none.
+/// are broadcast. Graphs with more than 64 leaves have none, others at most eight.
 std::vector<CostlyPart> costly_parts(const Graph& graph);
 
-/// Whether a kernel over `shape` would repeat one of the parts often enough that a kernel of its own, for the part
-/// alone, takes less time. On a GPU most instructions cost nothing beside memory, and a launch takes longer. Both ways
-/// have the same results.
+/// Whether a kernel over `shape` would repeat one of the parts often enough that a plan by shapes stores it.
 bool repeats(std::span<const CostlyPart> parts, const Shape& shape, std::span<runtime::TensorImpl* const> leaves,
-             Device device) noexcept;
+             RowValues rows) noexcept;
 
 }  // namespace sinter::inline v1::jit

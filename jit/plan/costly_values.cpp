@@ -12,8 +12,8 @@ constexpr std::size_t max_places = 64;  // that a value's cost depends on: all w
 
 }  // namespace
 
-CostlyValues::CostlyValues(const RowGroups& groups)
-    : groups_(groups), cones_(groups.graph()), places_(static_cast<std::size_t>(groups.count())) {
+CostlyValues::CostlyValues(const RowGroups& groups, RowValues rows)
+    : groups_(groups), rows_(rows), cones_(groups.graph()), places_(static_cast<std::size_t>(groups.count())) {
   for (std::size_t g = 0; g < groups.size(); ++g) inputs_.push_back(groups[g].inputs.size());
 }
 
@@ -84,7 +84,7 @@ bool CostlyValues::is_costly(NodeId id) {
   }
   const bool is_broadcast = groups_.size() == 0 && value.computations == nominal_repeats * value.readers;
   const int enough =
-      is_broadcast ? instructions_worth_storing_for_rows(value.bytes) : instructions_worth_storing(value);
+      is_broadcast ? instructions_worth_storing_for_rows(value.bytes, rows_) : instructions_worth_storing(value);
   const auto stops = [&](NodeId from) { return groups_.owner(from) >= 0 || groups_.is_materialized(from); };
   return value.computations > 1 && cones_.instructions(id, enough, stops) >= enough;
 }

@@ -1,5 +1,5 @@
-// Which elementwise values of a graph that reduces are materialized: those that several kernels need, or one for many
-// rows, if recomputing them costs more than storing them once. Passes of one kernel share values without memory.
+// Which elementwise values are materialized: those that several kernels need, or one for many rows, if recomputing them
+// costs more than storing them once. Passes of one kernel share values without memory.
 #pragma once
 #include <boost/container/small_vector.hpp>
 #include <compare>
@@ -14,7 +14,7 @@ namespace sinter::inline v1::jit {
 /// only a materialized value needs is computed once.
 class CostlyValues {
  public:
-  explicit CostlyValues(const RowGroups& groups);
+  CostlyValues(const RowGroups& groups, RowValues rows);
   std::vector<NodeId> find();
 
  private:
@@ -38,6 +38,7 @@ class CostlyValues {
   void materialize(NodeId id);
 
   const RowGroups& groups_;
+  const RowValues rows_;
   FanoutFreeCones cones_;
   std::vector<Places> places_;       // by node
   std::vector<std::size_t> inputs_;  // by group

@@ -15,10 +15,11 @@ namespace {
 
 class EagerScheduler {
  public:
-  EagerScheduler(const Graph& graph, std::span<const Shape> leaves)
-      : graph_(graph),
-        shapes_(depends_on_shapes(graph) ? shapes_of(graph, leaves) : std::vector<Shape>(graph.nodes().size())),
-        values_(graph.nodes().size()) {}
+  /// `shapes` are the nodes' shapes; empty for a plan for all shapes.
+  EagerScheduler(const Graph& graph, std::vector<Shape> shapes)
+      : graph_(graph), knows_shapes_(!shapes.empty()), shapes_(std::move(shapes)), values_(graph.nodes().size()) {
+    shapes_.resize(values_.size());
+  }
 
   Plan run() {
     find_readers();
@@ -74,7 +75,10 @@ class EagerScheduler {
     const bool is_product = node(id).op == Op::matmul;
     if (v.is_read || (is_product && v.outputs.size() > 1)) slots.push_back(plan_.add_temporary(node(id).dtype));
     if (!is_product || slots.empty()) slots.insert(slots.end(), v.outputs.begin(), v.outputs.end()), v.outputs.clear();
-    is_product ? add_product(id, slots[0]) : add_kernels(id, slots);
+    if (is_product)
+      add_product(id, slots[0]);
+    else
+      add_kernels(id, slots);
     if (slots[0].kind == Slot::Kind::Temporary) v.in_memory = slots[0];
   }
 
@@ -98,8 +102,9 @@ class EagerScheduler {
     imported_.clear();
     const Operand made = value(id).in_memory ? import(graph, leaves, id) : apply(graph, leaves, id);
     for (std::size_t i = 0; i < slots.size(); ++i) graph.output(made);
-    Graph lowered = lower(graph);
-    Plan part = depends_on_shapes(lowered) ? schedule(std::move(lowered), leaves.shapes) : schedule(std::move(lowered));
+    Graph lowered = lower(graph, knows_shapes_);
+    Plan part = depends_on_shapes(lowered) ? schedule(std::move(lowered), leaves.shapes, RowValues::Recomputed)
+                                           : schedule(std::move(lowered));
     if (part.kernels.size() == 1) part.kernels[0].name = kernel_name(graph);
     plan_.append(std::move(part), leaves, slots);
   }
@@ -122,7 +127,8 @@ class EagerScheduler {
   }
 
   const Graph& graph_;
-  const std::vector<Shape> shapes_;
+  const bool knows_shapes_;
+  std::vector<Shape> shapes_;
   std::vector<Value> values_;
   std::map<NodeId, Operand> imported_;  // into the graph that is being made
   PlanBuilder plan_;
@@ -130,8 +136,14 @@ class EagerScheduler {
 
 }  // namespace
 
+Plan schedule_eager(const Graph& recorded) {
+  Plan plan = EagerScheduler(recorded, {}).run();
+  plan.graph = recorded;
+  return plan;
+}
+
 Plan schedule_eager(const Graph& recorded, std::span<const Shape> leaves) {
-  Plan plan = EagerScheduler(recorded, leaves).run();
+  Plan plan = EagerScheduler(recorded, shapes_of(recorded, leaves)).run();
   plan.graph = recorded;
   return plan;
 }

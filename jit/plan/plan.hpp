@@ -10,6 +10,7 @@
 #include <sinter/jit/graph.hpp>
 #include "../graph/scalar_use.hpp"
 #include "../ops/traits.hpp"
+#include "cost_model.hpp"
 
 namespace sinter::inline v1::jit {
 
@@ -68,16 +69,19 @@ struct Plan {
 Plan schedule(Graph simplified);
 
 /// Plans any simplified graph without matrix products. `leaves` are the leaves' shapes; the plan is valid for all
-/// shapes with the same pattern of extents that are 0, 1 or equal to each other. Throws what shapes_of throws.
-Plan schedule(Graph simplified, std::span<const Shape> leaves);
+/// shapes with the same pattern of extents that are 0, 1 or equal to each other. `rows` says what becomes of costly
+/// values that an elementwise kernel would compute for each row. Throws what shapes_of throws.
+Plan schedule(Graph simplified, std::span<const Shape> leaves, RowValues rows);
 
 /// Plans a graph with matrix products, as recorded: each product is one kernel, and the operations between them
 /// are scheduled as graphs without products. Throws what shapes_of throws.
-Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves);
+Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, RowValues rows);
 
-/// One kernel for each operation of the graph as written. Ignores `leaves` unless the graph depends on shapes; then it
-/// throws what shapes_of throws.
-Plan schedule_eager(const Graph& recorded, std::span<const Shape> leaves = {});
+/// One kernel for each operation of an elementwise graph as written, whose outputs have one shape.
+Plan schedule_eager(const Graph& recorded);
+
+/// One kernel for each operation of any graph as written. Throws what shapes_of throws.
+Plan schedule_eager(const Graph& recorded, std::span<const Shape> leaves);
 
 /// The slot of a leaf, index or array node.
 inline Slot leaf_slot(const Node& n) noexcept {

@@ -19,7 +19,7 @@ Shape shape_by_inputs(const Kernel& kernel, Leaves leaves, std::span<const Shape
 /// The shape of an output of a kernel that runs over `shape`.
 Shape output_shape(const Kernel& kernel, std::size_t output, const Shape& shape);
 
-/// `outputs` is the shape of the outputs, or null if the plan reduces.
+/// `outputs` is the shape of the outputs of a plan for all shapes; null for any other plan.
 PlanShapes plan_shapes(const Plan& plan, const Shape* outputs, Leaves leaves);
 
 /// Throws Error if the recorded graph gives an output a shape other than `found`, that of its plan or of its remaining

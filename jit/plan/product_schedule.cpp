@@ -16,8 +16,8 @@ namespace {
 
 class ProductScheduler {
  public:
-  ProductScheduler(const Graph& graph, std::span<const Shape> leaves)
-      : graph_(graph), shapes_(shapes_of(graph, leaves)), cones_(graph), values_(graph.nodes().size()) {}
+  ProductScheduler(const Graph& graph, std::span<const Shape> leaves, RowValues rows)
+      : graph_(graph), shapes_(shapes_of(graph, leaves)), rows_(rows), cones_(graph), values_(graph.nodes().size()) {}
 
   Plan run() {
     find_needed();
@@ -199,9 +199,9 @@ class ProductScheduler {
   }
   bool joins(NodeId id) { return value(id).source == id && node(id).arity > 0 && !is_reduction(node(id).op); }
 
-  /// A value that later stages read is recomputed there. Stored are results of reductions, which
-  /// are small and expensive, values that combine several arrays, all of which would have to be read again, and values
-  /// that cost more to recompute. Readers come first: they determine which stages compute what they read.
+  /// A value that later stages read is recomputed there. Stored are results of reductions, which are small and
+  /// expensive, values that combine several arrays, all of which would have to be read again, and values that cost more
+  /// to recompute. Readers come first: they determine which stages compute what they read.
   void find_stored() {
     std::vector<std::vector<int>> computed_in(values_.size());
     for (NodeId id = count(); id-- > 0;) {
@@ -300,7 +300,7 @@ class ProductScheduler {
       made.push_back(id);
     }
     if (slots.empty()) return;
-    plan_.append(schedule(simplify(graph, true), leaves.shapes), leaves, slots);
+    plan_.append(schedule(simplify(graph, true), leaves.shapes, rows_), leaves, slots);
     for (std::size_t i = 0; i < made.size(); ++i) value(made[i]).slot = slots[slots.size() - made.size() + i];
   }
 
@@ -337,6 +337,7 @@ class ProductScheduler {
 
   const Graph& graph_;
   const std::vector<Shape> shapes_;
+  const RowValues rows_;
   FanoutFreeCones cones_;
   std::vector<Value> values_;
   std::vector<Stage> stages_;
@@ -345,8 +346,8 @@ class ProductScheduler {
 
 }  // namespace
 
-Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves) {
-  Plan plan = ProductScheduler(recorded, leaves).run();
+Plan schedule_products(const Graph& recorded, std::span<const Shape> leaves, RowValues rows) {
+  Plan plan = ProductScheduler(recorded, leaves, rows).run();
   plan.graph = recorded;
   return plan;
 }

@@ -70,12 +70,12 @@ std::size_t BackwardSlice::place(NodeId id) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(needed, id) - needed.begin());
 }
 
-RowGroups::RowGroups(const Graph& graph, std::span<const Shape> leaves)
+RowGroups::RowGroups(const Graph& graph, std::span<const Shape> leaves, RowValues rows)
     : graph_(graph), shapes_(shapes_of(graph, leaves)), nodes_(graph.nodes().size()) {
   for (NodeId id = 0; id < count(); ++id) is_reduction(node(id).op) ? add_reduction(id) : join_groups(id);
   find_readers();
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) place_output(i);
-  materialize_costly_values();
+  materialize_costly_values(rows);
   find_stored();
 }
 
@@ -235,8 +235,8 @@ void RowGroups::materialize(NodeId id) {
   state(id).materialized = state(id).stored = true;
 }
 
-void RowGroups::materialize_costly_values() {
-  for (const NodeId id : CostlyValues(*this).find()) materialize(id);
+void RowGroups::materialize_costly_values(RowValues rows) {
+  for (const NodeId id : CostlyValues(*this, rows).find()) materialize(id);
 }
 
 /// Finds the groups that read a leaf with their domain's shape.

@@ -59,13 +59,13 @@ struct BackwardSlice {
   std::size_t place(NodeId id) const;
 };
 
-/// The groups of a simplified graph that reduces.
+/// The groups of a simplified graph; none if it does not reduce.
 class RowGroups {
  public:
   static constexpr int no_group = -1;
 
   /// Keeps a reference to `graph`. Throws what shapes_of throws.
-  RowGroups(const Graph& graph, std::span<const Shape> leaves);
+  RowGroups(const Graph& graph, std::span<const Shape> leaves, RowValues rows);
 
   const Graph& graph() const noexcept { return graph_; }
   NodeId count() const noexcept { return static_cast<NodeId>(nodes_.size()); }
@@ -137,7 +137,7 @@ class RowGroups {
   void place_output(std::size_t number);
   bool place_output_in(std::size_t g, std::size_t number);
   std::vector<std::size_t> groups_for(NodeId output) const;
-  void materialize_costly_values();
+  void materialize_costly_values(RowValues rows);
   void find_readers();
   void find_stored();
   void mark_shape_sources(NodeId value, int group);

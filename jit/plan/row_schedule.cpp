@@ -1,5 +1,5 @@
-// Scheduling of graphs that reduce: one kernel for each group of reductions, elementwise kernels for values that a
-// group needs in memory, and for outputs that no group computes.
+// Scheduling for given shapes: one kernel for each group of reductions, elementwise kernels for values that others need
+// in memory, and for outputs that no group computes.
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +10,8 @@ namespace {
 
 class RowScheduler {
  public:
-  RowScheduler(const Graph& graph, std::span<const Shape> leaves)
-      : groups_(graph, leaves), slots_(groups_, plan_), built_(groups_.size()) {}
+  RowScheduler(const Graph& graph, std::span<const Shape> leaves, RowValues rows)
+      : groups_(graph, leaves, rows), slots_(groups_, plan_), built_(groups_.size()) {}
 
   Plan run() {
     for (std::size_t made = 0; made < groups_.size();)
@@ -150,8 +150,8 @@ class RowScheduler {
 
 }  // namespace
 
-Plan schedule(Graph simplified, std::span<const Shape> leaves) {
-  Plan plan = RowScheduler(simplified, leaves).run();
+Plan schedule(Graph simplified, std::span<const Shape> leaves, RowValues rows) {
+  Plan plan = RowScheduler(simplified, leaves, rows).run();
   plan.graph = std::move(simplified);
   return plan;
 }

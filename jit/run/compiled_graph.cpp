@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -103,8 +102,8 @@ ExecutablePlan::ExecutablePlan(Plan p) : plan(std::move(p)), writers(plan.graph.
   }
 }
 
-ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves) {
-  ShapeKey key;
+ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves, RowValues rows) {
+  ShapeKey key{static_cast<std::uint16_t>(rows)};
   boost::container::small_vector<std::int64_t, 16> extents{0, 1};  // the distinct ones, by number
   for (const runtime::TensorImpl* t : leaves) {
     key.push_back(static_cast<std::uint16_t>(t->ndim()));
@@ -191,11 +190,11 @@ const Graph& CompiledGraph::simplified() const {
   return *simplified_;
 }
 
-const ExecutablePlan& CompiledGraph::plan_for(std::span<runtime::TensorImpl* const> leaves) const {
-  const ShapeKey key = shape_key(leaves);
+const ExecutablePlan& CompiledGraph::plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const {
+  const ShapeKey key = shape_key(leaves, rows);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_acquire); p; p = p->next)
     if (p->key == key) return *p->plan;
-  return make_for(key, leaves);
+  return make_for(key, leaves, rows);
 }
 
 bool CompiledGraph::gathers_from_empty(std::span<runtime::TensorImpl* const> leaves) const noexcept {
@@ -204,7 +203,8 @@ bool CompiledGraph::gathers_from_empty(std::span<runtime::TensorImpl* const> lea
   });
 }
 
-const ExecutablePlan& CompiledGraph::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const {
+const ExecutablePlan& CompiledGraph::make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves,
+                                              RowValues rows) const {
   check_shapes(graph(), leaves);
   const runtime::ForkSafeLock lock(mutex_);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_relaxed); p; p = p->next)
@@ -213,8 +213,8 @@ const ExecutablePlan& CompiledGraph::make_for(const ShapeKey& key, std::span<run
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
   const bool eager = eager_ || gathers_from_empty(leaves);
   Plan plan = eager                 ? schedule_eager(graph(), shapes)
-              : multiplies(graph()) ? schedule_products(graph(), shapes)
-                                    : schedule(simplified(), shapes);
+              : multiplies(graph()) ? schedule_products(graph(), shapes, rows)
+                                    : schedule(simplified(), shapes, rows);
   check_same_shapes(graph(), leaves, plan_shapes(plan, nullptr, leaves).outputs);
   auto ready = std::make_unique<const ExecutablePlan>(std::move(plan));
   all_shaped_.push_back(

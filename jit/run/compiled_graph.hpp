@@ -38,9 +38,9 @@ struct ExecutablePlan {
   std::vector<CostlyPart> costly_parts;              // of a plan for all shapes
 };
 
-/// The properties of shapes that a plan depends on: numbers of dims, and which extents are 0, 1, or equal.
+/// What a plan for given shapes depends on: numbers of dims, which extents are 0, 1, or equal, and RowValues.
 using ShapeKey = boost::container::small_vector<std::uint16_t, 24>;
-ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves);
+ShapeKey shape_key(std::span<runtime::TensorImpl* const> leaves, RowValues rows);
 
 /// A recorded graph and its plans, which are made when first requested.
 class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
@@ -84,11 +84,11 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   /// Whether there are any scalars to check.
   bool constrains_scalars() const noexcept { return limits_scalars_; }
 
-  /// Whether plans depend on shapes, so that requesting them requires the leaves.
+  /// Whether all plans depend on shapes: the graph reduces, multiplies matrices or broadcasts to another's shape.
   bool depends_on_shapes() const noexcept { return depends_on_shapes_; }
-  /// The plan for leaves of these shapes.
-  const ExecutablePlan& plan_for(std::span<runtime::TensorImpl* const> leaves) const;
-  /// The plan for all shapes with which the outputs have one shape, unless plans depend on shapes.
+  /// The plan for leaves of these shapes. Any graph has one.
+  const ExecutablePlan& plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const;
+  /// The plan for all shapes with which the outputs have one shape, unless all plans depend on shapes.
   const ExecutablePlan& plan_for_one_shape() const {
     const ExecutablePlan* ready = for_one_shape_.load(std::memory_order_acquire);
     return ready ? *ready : make();
@@ -112,7 +112,8 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   /// Whether an array that loads gather from is empty. Fused kernels must not load at an index that is computed once
   /// for each row, ahead of a pass, since there is no valid index.
   bool gathers_from_empty(std::span<runtime::TensorImpl* const> leaves) const noexcept;
-  const ExecutablePlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves) const;
+  const ExecutablePlan& make_for(const ShapeKey& key, std::span<runtime::TensorImpl* const> leaves,
+                                 RowValues rows) const;
 
   Graph recorded_;
   std::optional<Graph> deduplicated_;

@@ -198,7 +198,10 @@ void finish(Targets& targets, const Call& call) {
 void run_plan(const CompiledGraph& compiled, const ExecutablePlan& plan, const PlanShapes& shapes, const Call& call) {
   Targets targets = targets_for(compiled, plan, shapes.outputs, call);
   if (call.visitor) call.visitor->plan(captured(compiled, plan, shapes, call));
-  PlanRun(plan, shapes, targets, call).run();
+  if (call.runs() && std::ranges::all_of(shapes.outputs, [](const Shape& s) { return s.numel() == 0; }))
+    std::ranges::for_each(targets, [&](Target& t) { array_of(t, call); });  // no kernel has anything to compute
+  else
+    PlanRun(plan, shapes, targets, call).run();
   finish(targets, call);
 }
 
@@ -249,12 +252,18 @@ bool run_rows_directly(const CompiledGraph& compiled, const Call& call, const Ex
   return run_single_kernel<true>(compiled, call, plan, shape, domain, given);
 }
 
-/// A plan that depends on the shapes of its leaves. Its outputs may differ in shape.
-void run_shaped(const CompiledGraph& compiled, const Call& call) {
-  const ExecutablePlan& plan = compiled.plan_for(call.leaves);
+/// A plan for the leaves' shapes. Its outputs may differ in shape. `elements` are those of the largest kernel, roughly.
+void run_shaped(const CompiledGraph& compiled, const Call& call, std::int64_t elements) {
+  const ExecutablePlan& plan = compiled.plan_for(call.leaves, row_values(elements, call.device.is_cpu()));
   const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && compiled.outputs() == 1 && call.runs();
   if (is_one && run_rows_directly(compiled, call, plan)) return;
   run_plan(compiled, plan, plan_shapes(plan.plan, nullptr, call.leaves), call);
+}
+
+std::int64_t largest_leaf(Leaves leaves) noexcept {
+  std::int64_t elements = 0;
+  for (const TensorImpl* t : leaves) elements = std::max(elements, t->numel);
+  return elements;
 }
 
 /// The shape that an elementwise graph computes all outputs in; nullopt if they differ in shape.
@@ -273,25 +282,31 @@ std::optional<Shape> shape_of_all(const CompiledGraph& compiled, const Call& cal
   return is_one ? all : std::nullopt;
 }
 
+/// Whether the plan for all shapes would repeat costly parts.
+bool repeats(const ExecutablePlan& plan, const Shape& shape, const Call& call) noexcept {
+  return !plan.costly_parts.empty() &&
+         repeats(plan.costly_parts, shape, call.leaves, row_values(shape.numel(), call.device.is_cpu()));
+}
+
 void run_elementwise(const CompiledGraph& compiled, const Call& call) {
   const std::optional<Shape> shape = shape_of_all(compiled, call);
-  if (!shape) return run_shaped(compiled, call);
+  if (!shape) return run_shaped(compiled, call, largest_leaf(call.leaves));
   const ExecutablePlan& plan = compiled.plan_for_one_shape();
-  if (repeats(plan.costly_parts, *shape, call.leaves, call.device)) return run_shaped(compiled, call);
+  if (repeats(plan, *shape, call)) return run_shaped(compiled, call, shape->numel());
   run_plan(compiled, plan, plan_shapes(plan.plan, &*shape, call.leaves), call);
 }
 
 void run_on_device(const CompiledGraph& compiled, const Call& call) {
   if (compiled.depends_on_shapes()) [[unlikely]]
-    return run_shaped(compiled, call);
+    return run_shaped(compiled, call, largest_leaf(call.leaves));
   if (compiled.outputs() == 1 && call.runs()) [[likely]] {
     const ExecutablePlan& plan = compiled.plan_for_one_shape();
     if (plan.kernels.size() == 1) [[likely]] {
       const Shape shape = output_shape(compiled, 0, call.leaves);
       TensorImpl* const given = call.outputs[0].get();
       if (given) check_output(*given, shape, call.device);
-      if (!plan.costly_parts.empty() && repeats(plan.costly_parts, shape, call.leaves, call.device)) [[unlikely]]
-        return run_shaped(compiled, call);
+      if (repeats(plan, shape, call)) [[unlikely]]
+        return run_shaped(compiled, call, shape.numel());
       if (run_single_kernel<false>(compiled, call, plan, shape, shape, given)) return;
     }
   }

@@ -51,6 +51,33 @@ TEST(CostlyParts, AreNotStoredForNothing) {
   EXPECT_EQ(launches_of(waves({3, 2000}) * exp(waves({2000}))), 1u);  // few rows
 }
 
+TEST(CostlyParts, AreNotStoredForSmallResultsOfSeveralShapes) {
+  const auto launches = [](const auto& x, const auto& v) {
+    const auto both = [&] { return sn::evaluate(x * exp(v), v + 1); };
+    (void)both();
+    const std::uint64_t before = sn::jit_stats().launches;
+    (void)both();
+    return sn::jit_stats().launches - before;
+  };
+  EXPECT_EQ(launches(waves({4, 8}), waves({8})), 2u);
+  EXPECT_EQ(launches(waves({512, 8}), waves({8})), 3u);
+  for (const sn::Device& d : sinter_tests::devices()) {
+    if (d.is_cpu()) continue;
+    EXPECT_EQ(launches(waves({512, 8}, d), waves({8}, d)), 2u);
+  }
+}
+
+TEST(CostlyParts, OnMeshesAreWhatExplainShows) {
+  const sn::Mesh mesh({sn::Device(), sn::Device()});
+  const auto x = sn::shard(waves({64, 160}), mesh);
+  const auto v = sn::replicate(waves({160}), mesh);
+  const auto e = x * exp(v);
+  EXPECT_THAT(sn::explain(e), HasSubstr("2 kernels"));
+  EXPECT_EQ(launches_of(e), 4u);
+  const sn::Tensor<float> wanted = waves({64, 160}) * exp(waves({160}));
+  EXPECT_EQ(sn::Tensor<float>(sn::Tensor(e).cpu()).to_vector(), wanted.to_vector());
+}
+
 TEST(CostlyParts, OnGpusFollowTheSameRuleForWhatCostsMore) {
   for (const sn::Device& d : sinter_tests::devices()) {
     if (d.is_cpu()) continue;
@@ -67,8 +94,8 @@ TEST(CostlyParts, OnGpusFollowTheSameRuleForWhatCostsMore) {
 TEST(CostlyParts, ExplainShowsThem) {
   const auto x = waves({64, 80}), v = waves({80});
   EXPECT_THAT(sn::explain(x * exp(v)),
-              HasSubstr("not fused: kernels 1 and 2\n        the value of shape (80,) is costly, and (64, 80) "
-                        "repeats it: it is computed once and stored\n"));
+              HasSubstr("not fused: kernels 1 and 2\n        the value of shape (80,) is costly and would be computed "
+                        "again for each row of (64, 80): it is computed once and stored\n"));
   EXPECT_THAT(sn::explain(x * (v + 1)), HasSubstr("1 kernel"));
 }
 
@@ -102,7 +129,7 @@ std::vector<jit::LazyRef> broadcast_program(unsigned seed, bool expanded) {
   }
   for (std::size_t i = 4 + draw(12); i > 0; --i) {
     const sn::Lazy<float> a = values[draw(values.size())], b = values[draw(values.size())];
-    switch (draw(8)) {
+    switch (draw(10)) {
       case 0: values.push_back(exp(a * -0.5f)); break;
       case 1: values.push_back(sigmoid(a)); break;
       case 2: values.push_back(sqrt(abs(a))); break;
@@ -110,6 +137,8 @@ std::vector<jit::LazyRef> broadcast_program(unsigned seed, bool expanded) {
       case 4: values.push_back(a / (abs(b) + 1)); break;
       case 5: values.push_back(a * b + 1); break;
       case 6: values.push_back(where(a > b, a, b * 0.5f)); break;
+      case 7: values.push_back(real(complex(a, b) * complex(b, values[0]) + a)); break;
+      case 8: values.push_back(imag(a + complex(b, a) * b)); break;
       default: values.push_back(a - b); break;
     }
   }

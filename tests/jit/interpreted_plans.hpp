@@ -236,7 +236,8 @@ class PlanInterpreter {
 inline Plan schedule(const Graph& graph, const std::vector<Array>& leaves, bool eager = false) {
   std::vector<Shape> shapes;
   for (const Array& a : leaves) shapes.push_back(a.shape);
-  return eager ? jit::schedule_eager(graph, shapes) : jit::schedule(jit::simplify(graph), shapes);
+  return eager ? jit::schedule_eager(graph, shapes)
+               : jit::schedule(jit::simplify(graph), shapes, jit::RowValues::StoredOnCpu);
 }
 
 inline void expect_equal(const Graph& graph, const std::vector<Array>& leaves, const Plan& plan) {

@@ -36,7 +36,7 @@ struct ProductSchedule : ::testing::Test {
   Operand sum(Operand a) { return graph.apply(Op::sum, {&a, 1}, {1, true}); }
   Plan plan(bool eager = false) const {
     const std::vector<Shape> shapes(leaves, Shape{4, 4});
-    return eager ? schedule_eager(graph, shapes) : schedule_products(graph, shapes);
+    return eager ? schedule_eager(graph, shapes) : schedule_products(graph, shapes, jit::RowValues::StoredOnCpu);
   }
 
   /// "matmul", "add exp": what each kernel computes.
@@ -125,7 +125,7 @@ TEST_F(ProductSchedule, ASumOverTheBatchIsOneProduct) {
     const Operand product = g.node(Op::matmul, DType::Float32, factors, transposes.bits());
     g.output(g.apply(Op::sum, {&product, 1}, along));
     const std::vector<Shape> shapes{a, b};
-    return computed(eager ? schedule_eager(g, shapes) : schedule_products(g, shapes));
+    return computed(eager ? schedule_eager(g, shapes) : schedule_products(g, shapes, jit::RowValues::StoredOnCpu));
   };
   const Shape a{2, 3, 4}, b{2, 3, 5}, deep_a{6, 2, 3, 4}, deep_b{6, 2, 3, 5};
   const jit::Transposed left{true, false};
@@ -146,7 +146,7 @@ TEST_F(ProductSchedule, ASumOverTheBatchIsOneProduct) {
   const Operand product = graph.node(Op::matmul, DType::Float32, factors, left.bits());
   graph.output(graph.apply(Op::sum, {&product, 1}, {0b100, false}));
   graph.output(product);  // which is read elsewhere
-  EXPECT_THAT(computed(schedule_products(graph, std::vector<Shape>{a, b})), apart);
+  EXPECT_THAT(computed(schedule_products(graph, std::vector<Shape>{a, b}, jit::RowValues::StoredOnCpu)), apart);
 }
 
 TEST_F(ProductSchedule, ASumOverTheBatchIsScaledAndAddedTo) {
@@ -154,7 +154,8 @@ TEST_F(ProductSchedule, ASumOverTheBatchIsScaledAndAddedTo) {
   const Operand product = graph.node(Op::matmul, DType::Float32, factors, jit::Transposed{true, false}.bits());
   const Operand sum = graph.apply(Op::sum, {&product, 1}, {0b100, false});
   graph.output(apply(Op::add, apply(Op::mul, leaf(), two), apply(Op::mul, sum, two)));
-  const Plan made = schedule_products(graph, std::vector<Shape>{{2, 3, 4}, {2, 3, 5}, {4, 5}});
+  const Plan made =
+      schedule_products(graph, std::vector<Shape>{{2, 3, 4}, {2, 3, 5}, {4, 5}}, jit::RowValues::StoredOnCpu);
   EXPECT_THAT(computed(made), ElementsAre("matmul sum mul mul add"));
 }
 
@@ -189,9 +190,9 @@ TEST_F(ProductSchedule, OnlyTensorsOfTheProductsShapeAreAdded) {
   graph.output(apply(Op::add, multiply(a, b), leaf()));
   const std::vector<Shape> bias{{4, 4}, {4, 4}, {4}}, batch{{4, 4}, {4, 4}, {2, 4, 4}}, vector{{4, 4}, {4}, {4}};
   for (const auto& shapes : {bias, batch, vector})
-    EXPECT_THAT(computed(schedule_products(graph, shapes)), ElementsAre("matmul", "add"));
+    EXPECT_THAT(computed(schedule_products(graph, shapes, jit::RowValues::StoredOnCpu)), ElementsAre("matmul", "add"));
   const std::vector<Shape> empty{{4, 0}, {0, 4}, {4, 4}};
-  EXPECT_THAT(computed(schedule_products(graph, empty)), ElementsAre("matmul", "add"));
+  EXPECT_THAT(computed(schedule_products(graph, empty, jit::RowValues::StoredOnCpu)), ElementsAre("matmul", "add"));
 }
 
 TEST_F(ProductSchedule, ResultsOfReductionsAreKept) {
@@ -233,7 +234,7 @@ TEST_F(ProductSchedule, SimplifyingDropsNoShape) {
   const Operand zero = graph.constant(DType::Int32, 0);
   graph.output(multiply(apply(Op::add, apply(Op::mul, graph.cast(a, DType::Int32), zero), b), c));
   const std::vector<Shape> shapes{{3, 4}, {4}, {4, 5}};
-  const Plan made = schedule_products(graph, shapes);
+  const Plan made = schedule_products(graph, shapes, jit::RowValues::StoredOnCpu);
   const Kernel& first = made.kernels[0];
   bool reads_a = false;
   for (const Slot& s : first.inputs) reads_a |= s == Slot{Slot::Kind::Leaf, 0};
@@ -243,7 +244,7 @@ TEST_F(ProductSchedule, SimplifyingDropsNoShape) {
 TEST_F(ProductSchedule, WrongShapesThrow) {
   graph.output(multiply(leaf(), leaf()));
   const std::vector<Shape> shapes{{2, 3}, {2, 3}};
-  EXPECT_THROW(schedule_products(graph, shapes), ShapeError);
+  EXPECT_THROW(schedule_products(graph, shapes, jit::RowValues::StoredOnCpu), ShapeError);
 }
 
 TEST_F(ProductSchedule, ResidualsAreStored) {

@@ -107,7 +107,7 @@ TEST(RowSchedule, AReductionThatGivesAShapeAloneTakesNoKernel) {
   const Operand other = g.node(Op::amax, DType::Float32, {&x, 1}, ReduceAxes{5, true}.bits());  // (1, 3, 1)
   const Operand operands[] = {sum, other};
   g.output(g.node(Op::broadcast_like, DType::Float32, operands));
-  const Plan plan = jit::schedule(std::move(g), std::vector<Shape>{{2, 3, 4}});
+  const Plan plan = jit::schedule(std::move(g), std::vector<Shape>{{2, 3, 4}}, jit::RowValues::Recomputed);
   EXPECT_EQ(plan.kernels.size(), 1u);
 }
 
@@ -161,7 +161,7 @@ TEST(RowSchedule, AChainOfThousandsIsCutIntoKernels) {
     y = g.apply(Op::sub, operands);
   }
   g.output(y);
-  const Plan plan = jit::schedule(g, std::vector<Shape>{{4, 5}});
+  const Plan plan = jit::schedule(g, std::vector<Shape>{{4, 5}}, jit::RowValues::Recomputed);
   EXPECT_GT(plan.kernels.size(), 100u);
   int found = 0;
   for (const Kernel& k : plan.kernels)
