@@ -43,7 +43,7 @@ struct PlanInUse {
   const PlanShapes& shapes;
   Leaves leaves;
   std::span<const RowReport> row_reports;
-  bool has_results;  // its outputs are the evaluation's; else ranks exchange them
+  bool has_results;  // its outputs are the evaluation's; else ranks of a mesh combine them
 
   const Plan& plan() const noexcept { return ready.plan; }
 };
@@ -91,7 +91,7 @@ class Builder {
       std::vector<runtime::TensorImpl*> leaves;
       for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
       const std::size_t kernels = plan.ready->kernels.size();
-      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), &plan == &inspection_.plans.back()});
+      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), plan.has_results});
       rows = rows.subspan(kernels);
     }
   }

@@ -40,9 +40,14 @@ std::vector<Bucket> buckets_of(std::span<const PartialSum> sums, std::int64_t ma
   return buckets;
 }
 
-BucketArrays::BucketArrays(std::span<const PartialSum> sums, Device mesh, std::int64_t max_bytes)
+BucketArrays::BucketArrays(std::span<const PartialSum> sums, std::span<const Bucket> buckets, Device mesh)
     : mesh_(Mesh::of(mesh)), views_(sums.size()) {
-  for (const Bucket& bucket : buckets_of(sums, max_bytes)) {
+  for (const Bucket& bucket : buckets) {
+    if (bucket.sums.size() == 1) {
+      arrays_.push_back(runtime::empty_replicated(sums[bucket.sums[0]].shape, bucket.dtype, mesh));
+      views_[bucket.sums[0]] = arrays_.back();
+      continue;
+    }
     arrays_.push_back(runtime::empty_replicated({bucket.elements}, bucket.dtype, mesh));
     for (std::size_t i = 0; i < bucket.sums.size(); ++i) {
       const Shape& shape = sums[bucket.sums[i]].shape;

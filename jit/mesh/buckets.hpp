@@ -33,8 +33,8 @@ std::vector<Bucket> buckets_of(std::span<const PartialSum> sums, std::int64_t ma
 /// The arrays of buckets on a mesh.
 class BucketArrays {
  public:
-  /// Throws OutOfMemory, DeviceError.
-  BucketArrays(std::span<const PartialSum> sums, Device mesh, std::int64_t max_bytes = max_bucket_bytes);
+  /// `buckets` are those of the sums. Throws OutOfMemory, DeviceError.
+  BucketArrays(std::span<const PartialSum> sums, std::span<const Bucket> buckets, Device mesh);
 
   /// A replicated tensor, whose copy at each rank receives the rank's part of sum i; then the sum.
   const runtime::TensorRef& operator[](std::size_t i) const { return views_[i]; }

@@ -1,32 +1,33 @@
-// Communication between ranks in the middle of an evaluation.
+// Where the graph of an evaluation on a mesh is cut: the partial results of each rank, and how they are combined.
 #pragma once
-#include <vector>
+#include <cstdint>
+#include <span>
 
-#include "../run/runner.hpp"
+#include "mesh_plan.hpp"
 #include "placement.hpp"
 
 namespace sinter::inline v1::jit {
 
-/// The replacement of a cut: a replicated tensor of the node's shape. For Op::count it is an iota tensor of the
-/// operand's shape, from which each rank computes the count.
-struct CombinedCut {
-  runtime::TensorRef value;
-  bool counts = false;
-};
-
-/// An evaluation whose graph is cut.
-struct CutCall {
+/// A graph that is cut.
+struct CutGraph {
   const Graph& graph;
   std::span<const Shape> shapes;  // of its nodes
-  const Call& call;               // with the graph's current leaves
   Mesh mesh;
-  bool eager;
-  std::int64_t expression;  // compared with other processes: see expression_of
+  std::int64_t expression;  // what processes compare of the whole evaluation
 };
 
-/// One result for each cut: each rank computes its partial results of all cuts in one evaluation, then the mesh's
-/// communicator combines them. Sums are all-reduced in buckets, those of 16-bit floats in float32; everything else is
-/// all-gathered, and each rank combines the parts in rank order. No communication takes place if `call` does not run.
-std::vector<CombinedCut> combine_cuts(const CutCall& call, std::span<const Cut> cuts);
+/// The graph that computes a rank's partial results for these cuts, in the shapes of the whole results.
+Graph parts_graph(const Graph& graph, std::span<const Cut> cuts);
+
+/// How many ranks compute a part of the cut, the first ones: an empty shard has no largest element.
+int ranks_of(const CutGraph& c, const Cut& cut);
+
+/// How the partial results of a cut are combined. `value` and `output` are not set.
+CombinedCut combined(const CutGraph& c, const Cut& cut);
+/// How many outputs of the parts' graph are the cut's.
+std::uint32_t part_count(const CombinedCut& cut) noexcept;
+
+/// The numbers by which processes detect that they combine different things.
+std::vector<std::int64_t> subject_of(const CutGraph& c, const Cut& cut);
 
 }  // namespace sinter::inline v1::jit

@@ -26,9 +26,9 @@ class Placer {
   Placer(const Graph& graph, std::span<const Shape> shapes, Placements& made)
       : graph_(graph), shapes_(shapes), made_(made) {}
 
-  int axis_of(NodeId id, std::span<runtime::TensorImpl* const> leaves) {
+  int axis_of(NodeId id, std::span<const PlacedLeaf> leaves) {
     const Node& n = graph_.nodes()[static_cast<std::size_t>(id)];
-    if (is_tensor(n.op) || n.op == Op::array) return axis_of_leaf(n, *leaves[n.attribute]);
+    if (is_tensor(n.op) || n.op == Op::array) return axis_of_leaf(n, leaves[n.attribute]);
     const auto operands = graph_.operands(n);
     if (std::ranges::any_of(operands, [&](Operand o) { return axis(o) == depends_on_cut; })) return depends_on_cut;
     if (n.op == Op::matmul) return of_product(id, n);
@@ -75,15 +75,14 @@ class Placer {
     if (std::ranges::none_of(made_.cuts, same)) made_.cuts.push_back({kind, id, along});
   }
 
-  int axis_of_leaf(const Node& n, const runtime::TensorImpl& t) {
-    const int along = t.buffer && t.buffer->shards() ? runtime::sharded_axis_from_end(t) : no_axis;
-    if (n.op == Op::array && along != no_axis)
+  int axis_of_leaf(const Node& n, const PlacedLeaf& leaf) {
+    if (n.op == Op::array && leaf.axis != no_axis)
       throw DeviceError(fmt::format(
           "elements of {} are read at computed indices, which may belong to another rank's shard\n  Replicate it: "
           "replicate(x, mesh)",
-          runtime::describe_placed(t)));
+          runtime::describe_placed(*leaf.tensor)));
     if (n.op == Op::array) demand(static_cast<std::uint32_t>(n.attribute), no_axis);
-    return along;
+    return leaf.axis;
   }
 
   /// Operands broadcast: the sharded ones must agree on the axis; each rank slices the others as needed.
@@ -205,7 +204,7 @@ class Placer {
 
 }  // namespace
 
-Placements place(const Graph& graph, std::span<const Shape> shapes, std::span<runtime::TensorImpl* const> leaves) {
+Placements place(const Graph& graph, std::span<const Shape> shapes, std::span<const PlacedLeaf> leaves) {
   Placements made;
   made.leaves.assign(leaves.size(), not_read_yet);
   made.axes.reserve(graph.nodes().size());

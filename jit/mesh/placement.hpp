@@ -44,9 +44,20 @@ struct Placements {
   bool leaves_agree = true;    // false: a leaf is used both sliced and as it is, or sliced along two axes
 };
 
+/// A leaf's placement.
+struct PlacedLeaf {
+  int axis = no_axis;                           // sharded along it, from the end
+  const runtime::TensorImpl* tensor = nullptr;  // for messages; null for a value that ranks combined
+};
+
+/// The sharded axis of a tensor, from the end; no_axis if it is replicated or has no memory.
+inline int placed_axis(const runtime::TensorImpl& t) noexcept {
+  return t.buffer && t.buffer->shards() ? runtime::sharded_axis_from_end(t) : no_axis;
+}
+
 /// `shapes` are those of the nodes. Throws DeviceError, which names the operation, if operands are sharded along
 /// different axes or an operand must not be sharded.
-Placements place(const Graph& graph, std::span<const Shape> shapes, std::span<runtime::TensorImpl* const> leaves);
+Placements place(const Graph& graph, std::span<const Shape> shapes, std::span<const PlacedLeaf> leaves);
 
 /// Makes ranks compute the slice of an output that an array sharded along `axis` needs.
 void place_output(Placements& placements, const Graph& graph, std::span<const Shape> shapes, std::uint32_t output,

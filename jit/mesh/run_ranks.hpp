@@ -14,7 +14,7 @@ struct Result {
   runtime::TensorRef array;  // on the mesh; null: each rank makes its own, see RankResults
 };
 
-/// By result, then by rank of this process.
+/// By result, then by rank of this process; null where the result has an array.
 using RankResults = std::vector<std::vector<runtime::TensorRef>>;
 
 /// Runs the compiled graph on each rank, with its shards of the leaves, sliced along `leaf_axes` (see Placements), and

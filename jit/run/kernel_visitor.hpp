@@ -1,4 +1,4 @@
-// What is done with an evaluation's kernels if they do not run: they are compiled, printed or described.
+// Visits the kernels of an evaluation instead of running them: to compile, print or describe them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,6 +16,7 @@ struct CapturedPlan {
   const ExecutablePlan* ready;
   PlanShapes shapes;
   std::vector<runtime::TensorRef> leaves;
+  bool has_results;  // its outputs are the evaluation's; else ranks of a mesh combine them
 };
 
 /// One collective between the ranks of a mesh.

@@ -152,7 +152,7 @@ class PlanRun {
 
 CapturedPlan captured(const CompiledGraph& compiled, const ExecutablePlan& plan, const PlanShapes& shapes,
                       const Call& call) {
-  CapturedPlan seen{compiled.shared_from_this(), &plan, shapes, {}};
+  CapturedPlan seen{compiled.shared_from_this(), &plan, shapes, {}, call.has_results};
   for (TensorImpl* t : call.leaves) seen.leaves.push_back(TensorRef::share(t));
   return seen;
 }

@@ -11,9 +11,10 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 bool overlap(const TensorImpl& a, const TensorImpl& b) noexcept {
+  if (a.buffer != b.buffer) return false;
   const auto [a_begin, a_end] = byte_range(a);
   const auto [b_begin, b_end] = byte_range(b);
-  return a.buffer == b.buffer && a_begin < b_end && b_begin < a_end;
+  return a_begin < b_end && b_begin < a_end;
 }
 
 }  // namespace

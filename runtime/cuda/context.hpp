@@ -1,6 +1,7 @@
 // One GPU's context, and its error messages.
 #pragma once
 #include <atomic>
+#include <concepts>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -31,6 +32,12 @@ class CudaContext {
   void check(const char* call, driver::CUresult result, std::string_view detail = {}) const {
     if (result != driver::success) [[unlikely]]
       fail(call, result, detail);
+  }
+  /// `detail` returns it.
+  template <std::invocable Detail>
+  void check(const char* call, driver::CUresult result, Detail detail) const {
+    if (result != driver::success) [[unlikely]]
+      fail(call, result, detail());
   }
   /// The message that fail() throws.
   std::string failure(const char* call, driver::CUresult result, std::string_view detail) const;

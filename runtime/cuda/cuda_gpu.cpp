@@ -181,14 +181,14 @@ void CudaGpu::upload(void* device, const void* host, std::size_t bytes) {
                     bytes, context_.index()));
   context_.check("cuMemcpyHtoDAsync",
                  staging_.upload(device_address(device), static_cast<const std::byte*>(host), bytes, stream()),
-                 fmt::format("{} bytes from the host", bytes));
+                 [&] { return fmt::format("{} bytes from the host", bytes); });
 }
 
 void CudaGpu::upload_pinned(void* device, const void* host, std::size_t bytes) {
   if (bytes == 0) return;
   const ContextGuard current(context_);
   context_.check("cuMemcpyHtoDAsync", d_.cuMemcpyHtoDAsync(device_address(device), host, bytes, stream()),
-                 fmt::format("{} bytes from pinned memory", bytes));
+                 [&] { return fmt::format("{} bytes from pinned memory", bytes); });
 }
 
 void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
@@ -196,7 +196,7 @@ void CudaGpu::download(void* host, const void* device, std::size_t bytes) {
   const ContextGuard current(context_);
   watch(d_, stream());
   context_.check("cuMemcpyDtoHAsync", d_.cuMemcpyDtoHAsync(host, device_address(device), bytes, stream()),
-                 fmt::format("{} bytes to the host", bytes));
+                 [&] { return fmt::format("{} bytes to the host", bytes); });
   const WaitSpan wait("wait for the copy");
   context_.check("cuStreamSynchronize", runtime::synchronize(d_, stream()));
   fault_word_.raise(device_);
@@ -208,7 +208,7 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
   if (&source == this)
     return context_.check("cuMemcpyDtoDAsync",
                           d_.cuMemcpyDtoDAsync(device_address(to), device_address(from), bytes, stream()),
-                          fmt::format("{} bytes within the device", bytes));
+                          [&] { return fmt::format("{} bytes within the device", bytes); });
   const auto* peer = dynamic_cast<const CudaGpu*>(&source);
   if (!peer)
     throw DeviceError(fmt::format("cannot copy {} bytes directly from {} to {}: download them", bytes,
@@ -217,7 +217,7 @@ void CudaGpu::copy(void* to, const void* from, std::size_t bytes, Backend& sourc
   context_.check("cuMemcpyPeerAsync",
                  d_.cuMemcpyPeerAsync(device_address(to), context_.handle(), device_address(from),
                                       peer->context_.handle(), bytes, stream()),
-                 fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()));
+                 [&] { return fmt::format("{} bytes from cuda:{}", bytes, peer->context_.index()); });
 }
 
 void CudaGpu::multiply(const MatrixProduct& product) {

@@ -56,7 +56,7 @@ TEST_F(LateBuckets, AreSentBesideLaterWork) {
   const TensorRef other = runtime::empty({16}, f32, Device(0));
   const std::vector<jit::PartialSum> sums(2, {{8}, f32});
   const auto program = [&](std::int64_t max_bytes) {
-    const jit::BucketArrays buckets(sums, mesh, max_bytes);
+    const jit::BucketArrays buckets(sums, jit::buckets_of(sums, max_bytes), mesh);
     for (std::size_t i = 0; i < sums.size(); ++i)
       for (const int rank : {0, 1}) {
         const TensorRef part = runtime::shard(*buckets[i], rank);

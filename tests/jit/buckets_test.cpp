@@ -50,7 +50,7 @@ TEST(Buckets, OverlapWithKernels) {  // the strict tier sees what waits for what
   const std::vector<jit::PartialSum> sums{{{2}, f32}, {{4}, f32}};
   for (const std::int64_t max_bytes : {16, 100}) {
     for (int i = 0; i < 3; ++i) {
-      const jit::BucketArrays buckets(sums, mesh, max_bytes);
+      const jit::BucketArrays buckets(sums, jit::buckets_of(sums, max_bytes), mesh);
       EXPECT_EQ(buckets.overlap(), max_bytes == 16);
       for (int rank = 0; rank < mesh.size(); ++rank) {
         TensorRef outputs[] = {runtime::shard(*buckets[0], rank), runtime::shard(*buckets[1], rank)};

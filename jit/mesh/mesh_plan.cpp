@@ -1,0 +1,311 @@
+#include "mesh_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "../infer/check_shapes.hpp"
+#include "../infer/shapes.hpp"
+#include "../passes/composite.hpp"
+#include "../plan/plan_shapes.hpp"
+#include "cuts.hpp"
+
+namespace sinter::inline v1::jit {
+namespace {
+
+using runtime::TensorImpl;
+
+/// Copies nodes into a new graph without duplicates, replacing some of them.
+class Rewriting {
+ public:
+  explicit Rewriting(const Graph& from) : from_(from), moved_(from.nodes().size()) {}
+
+  Graph& graph() noexcept { return to_; }
+  Operand moved(Operand o) const { return moved_[static_cast<std::size_t>(o.node)]; }
+  void replace(NodeId id, Operand by) { moved_[static_cast<std::size_t>(id)] = by; }
+  std::vector<Operand> moved_operands(const Node& n) const {
+    std::vector<Operand> operands;
+    for (const Operand o : from_.operands(n)) operands.push_back(moved(o));
+    return operands;
+  }
+  Operand unique(const Node& n, const std::vector<Operand>& operands) {
+    std::vector<NodeId> ids;
+    for (const Operand o : operands) ids.push_back(o.node);
+    const auto [known, is_new] = known_.try_emplace({n.op, n.dtype, n.attribute, ids});
+    if (is_new) known->second = to_.node(n.op, n.dtype, operands, n.attribute);
+    return known->second;
+  }
+
+ private:
+  const Graph& from_;
+  Graph to_;
+  std::vector<Operand> moved_;
+  std::map<std::tuple<Op, DType, std::uint64_t, std::vector<NodeId>>, Operand> known_;
+};
+
+/// By node, the length of the longest chain of operations that it depends on.
+std::vector<int> depths(const Graph& graph) {
+  std::vector<int> depth(graph.nodes().size());
+  for (std::size_t i = 0; i < depth.size(); ++i)
+    for (const Operand o : graph.operands(graph.nodes()[i]))
+      depth[i] = std::max(depth[i], depth[static_cast<std::size_t>(o.node)] + 1);
+  return depth;
+}
+
+/// What processes compare of the whole expression. A Lazy may already have values in one process and not in another, so
+/// only a type's graph is the same in all of them.
+std::int64_t expression_of(const Graph& graph, const Call& call) noexcept {
+  return call.is_typed ? static_cast<std::int64_t>(hash(graph).low) : 0;
+}
+
+/// Plans an evaluation: its graph is cut, step by step, until ranks can compute the rest without communication.
+class MeshPlanner {
+ public:
+  MeshPlanner(const CompiledGraph& compiled, const Call& call)
+      : compiled_(compiled),
+        graph_(compiled.graph()),
+        call_(call),
+        mesh_(Mesh::of(call.device)),
+        expression_(expression_of(graph_, call)) {
+    for (const TensorImpl* t : call.leaves) {
+      leaves_.push_back({placed_axis(*t), t});
+      leaf_shapes_.push_back(t->shape);
+    }
+    plan_.sources.resize(leaves_.size());
+    std::iota(plan_.sources.begin(), plan_.sources.end(), 0u);
+  }
+
+  MeshPlan run() {
+    check_shapes(graph_, call_.leaves);
+    shapes_ = shapes_of(graph_, leaf_shapes_);
+    find_wanted();
+    for (Placements placed = place_all();; placed = place_all()) {
+      if (has_composite(placed.cuts))
+        open_composites();
+      else if (!placed.leaves_agree)
+        separate(placed.sliced);
+      else if (!placed.cuts.empty())
+        join(placed.cuts);
+      else
+        return finish(placed);
+    }
+  }
+
+ private:
+  const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
+  const Shape& output_shape(std::size_t output) const {
+    return shapes_[static_cast<std::size_t>(graph_.outputs()[output].node)];
+  }
+  const TensorImpl* given(std::size_t output) const { return call_.outputs ? call_.outputs[output].get() : nullptr; }
+
+  /// The axes along which outputs should be sharded: those of given tensors. If no leaf has memory, as with random
+  /// numbers, outputs are sharded along dim 0.
+  void find_wanted() {
+    const bool is_placed = std::ranges::any_of(call_.leaves, [](const TensorImpl* t) { return bool(t->buffer); });
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
+      if (const TensorImpl* const to = given(i))
+        wanted_.push_back(placed_axis(*to));
+      else
+        wanted_.push_back(is_placed ? no_axis : output_shape(i).ndim() - 1);  // no_axis if 0-d
+  }
+
+  Placements place_all() {
+    shapes_ = shapes_of(graph_, leaf_shapes_);
+    Placements placed = place(graph_, shapes_, leaves_);
+    for (std::uint32_t i = 0; i < wanted_.size(); ++i) place_output(placed, graph_, shapes_, i, wanted_[i]);
+    return placed;
+  }
+  bool has_composite(std::span<const Cut> cuts) const {
+    return std::ranges::any_of(cuts, [&](const Cut& c) { return is_composite(node(c.node).op); });
+  }
+
+  /// Expands composite reductions; those of 16-bit floats are computed in float32.
+  void open_composites() {
+    Rewriting r(graph_);
+    for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
+      const Node& n = node(id);
+      std::vector<Operand> operands = r.moved_operands(n);
+      const bool widens = is_reduction(n.op) && is_composite(n.op) && is_stored_only(n.dtype);
+      if (!widens) {
+        r.replace(id, r.unique(n, operands));
+        continue;
+      }
+      for (Operand& o : operands) o = r.graph().cast(o, DType::Float32);
+      Node wide = n;
+      wide.dtype = DType::Float32;
+      r.replace(id, r.graph().cast(r.unique(wide, operands), n.dtype));
+    }
+    take(r);
+    graph_ = expand_composites(graph_, Composites::Reductions);
+    Rewriting once(graph_);
+    for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id)
+      once.replace(id, once.unique(node(id), once.moved_operands(node(id))));
+    take(once);
+  }
+
+  void take(Rewriting& r) {
+    for (const Operand o : graph_.outputs()) r.graph().output(r.moved(o));
+    std::vector<std::uint32_t> all(graph_.outputs().size());
+    std::iota(all.begin(), all.end(), 0u);
+    graph_ = part_of(r.graph(), all);
+  }
+
+  std::uint32_t add_value(PlacedLeaf leaf, const Shape& shape) {
+    leaves_.push_back(leaf);
+    leaf_shapes_.push_back(shape);
+    plan_.sources.push_back(static_cast<std::uint32_t>(plan_.sources.size()));
+    return plan_.sources.back();
+  }
+
+  /// The values of the cuts, once they are combined, are leaves of the remaining graph.
+  void join(std::span<const Cut> cuts) {
+    const CutGraph c{graph_, shapes_, mesh_, expression_};
+    std::map<int, std::vector<Cut>> by_ranks;  // cuts whose parts the same ranks compute
+    for (const Cut& cut : cuts) by_ranks[ranks_of(c, cut)].push_back(cut);
+    std::map<NodeId, CombinedCut> joined;
+    for (const auto& [ranks, together] : by_ranks) {
+      plan_.steps.push_back(parts_step(c, together, ranks));
+      for (std::size_t i = 0; i < together.size(); ++i) {
+        CombinedCut& cut = plan_.steps.back().cuts[i];
+        cut.value = add_value({}, cut.shape);
+        joined.emplace(together[i].node, cut);
+      }
+    }
+    Rewriting r(graph_);
+    for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
+      const auto cut = joined.find(id);
+      r.replace(id, cut == joined.end() ? r.unique(node(id), r.moved_operands(node(id)))
+                                        : go_on(r.graph(), node(id), cut->second));
+    }
+    take(r);
+  }
+  /// The node's value, computed from the combined result.
+  static Operand go_on(Graph& g, const Node& n, const CombinedCut& cut) {
+    if (cut.kind != CombinedCut::Kind::Count) return g.cast(g.leaf(cut.dtype, cut.value), n.dtype);
+    const Operand elements = g.iota(cut.value);
+    return g.node(n.op, n.dtype, {&elements, 1}, n.attribute);
+  }
+
+  PartsStep parts_step(const CutGraph& c, std::span<const Cut> cuts, int ranks) const {
+    Graph parts = parts_graph(graph_, cuts);
+    PartsStep step{.ranks = ranks, .outputs = parts.outputs().size()};
+    for (std::uint32_t output = 0; const Cut& cut : cuts) {
+      step.cuts.push_back(combined(c, cut));
+      step.cuts.back().output = output;
+      output += part_count(step.cuts.back());
+    }
+    order_sums(step, c, cuts, parts);
+    if (step.outputs == 0) return step;
+    const Placements placed = place(parts, shapes_of(parts, leaf_shapes_), leaves_);
+    step.parts = {compiled_graph_for(std::move(parts), compiled_.eager(), false), placed.leaves};
+    return step;
+  }
+
+  void order_sums(PartsStep& step, const CutGraph& c, std::span<const Cut> cuts, const Graph& parts) const {
+    const std::vector<int> depth = depths(parts);
+    const auto output_of = [&](std::uint32_t cut) { return parts.outputs()[step.cuts[cut].output].node; };
+    for (std::uint32_t i = 0; i < cuts.size(); ++i)
+      if (step.cuts[i].kind == CombinedCut::Kind::Sum) step.sums.push_back(i);
+    std::ranges::stable_sort(step.sums, {}, [&](std::uint32_t i) { return depth[static_cast<std::size_t>(output_of(i))]; });
+    const std::vector<Shape> shapes = shapes_of(parts, leaf_shapes_);
+    for (const std::uint32_t i : step.sums) {
+      step.sum_parts.push_back({shapes[static_cast<std::size_t>(output_of(i))], step.cuts[i].dtype});
+      const std::vector<std::int64_t> subject = subject_of(c, cuts[i]);
+      step.sums_name.insert(step.sums_name.end(), subject.begin(), subject.end());
+    }
+    step.buckets = buckets_of(step.sum_parts);
+  }
+
+  /// Splits a leaf that is sliced in several ways into one leaf for each way.
+  void separate(std::span<const Sliced> sliced) {
+    std::map<std::pair<std::uint64_t, int>, std::uint32_t> numbers;
+    const auto part = [&](Graph& g, const Node& leaf, int axis) {
+      const auto [known, is_new] = numbers.try_emplace({leaf.attribute, axis}, 0);
+      if (is_new) {
+        known->second = add_value(leaves_[leaf.attribute], leaf_shapes_[leaf.attribute]);
+        plan_.sources.back() = plan_.sources[leaf.attribute];
+      }
+      return leaf.op == Op::iota ? g.iota(known->second) : g.leaf(leaf.dtype, known->second);
+    };
+    Rewriting r(graph_);
+    for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
+      std::vector<Operand> operands = r.moved_operands(node(id));
+      for (const Sliced& s : sliced)
+        if (s.node == id) operands[s.operand] = part(r.graph(), graph_[graph_.operands(node(id))[s.operand]], s.axis);
+      r.replace(id, r.unique(node(id), operands));
+    }
+    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i) {
+      const auto s = std::ranges::find_if(sliced, [&](const Sliced& x) { return x.node < 0 && x.operand == i; });
+      r.graph().output(s == sliced.end() ? r.moved(graph_.outputs()[i])
+                                         : part(r.graph(), graph_[graph_.outputs()[i]], s->axis));
+    }
+    graph_ = std::move(r.graph());
+  }
+
+  MeshPlan finish(const Placements& placed) {
+    std::vector<Shape> found;
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i) found.push_back(output_shape(i));
+    check_same_shapes(compiled_.graph(), call_.leaves, found);
+    std::vector<std::uint32_t> computed;
+    for (std::uint32_t i = 0; i < graph_.outputs().size(); ++i) {
+      plan_.outputs.push_back(output(i, placed));
+      plan_.outputs.back().value = own_value(i);
+      if (!plan_.outputs.back().value) computed.push_back(i);
+    }
+    plan_.last.leaf_axes = placed.leaves;
+    const bool is_whole = plan_.steps.empty() && leaves_.size() == call_.leaves.size();
+    if (!is_whole) plan_.last.compiled = compiled_graph_for(part_of(graph_, computed), compiled_.eager(), false);
+    plan_.has_last = !computed.empty();
+    return std::move(plan_);
+  }
+
+  /// The combined value that a new output is, unless an output before it is the same, or it shares its memory with
+  /// others.
+  std::optional<std::uint32_t> own_value(std::uint32_t output) const {
+    const Node& n = graph_[graph_.outputs()[output]];
+    const auto number = static_cast<std::uint32_t>(n.attribute);
+    if (n.op != Op::leaf || number < call_.leaves.size() || given(output) || wanted_[output] != no_axis) return {};
+    const auto is_same = [&](const MeshOutput& o) { return o.value == number; };
+    if (std::ranges::any_of(plan_.outputs, is_same) || plan_.sources[number] != number || is_in_bucket(number)) return {};
+    return number;
+  }
+  /// Whether a combined value is in a bucket with others.
+  bool is_in_bucket(std::uint32_t value) const {
+    for (const PartsStep& step : plan_.steps)
+      for (const Bucket& b : step.buckets)
+        for (const std::size_t i : b.sums)
+          if (step.cuts[step.sums[i]].value == value) return b.sums.size() > 1;
+    return false;
+  }
+
+  MeshOutput output(std::size_t i, const Placements& placed) const {
+    const Shape& shape = output_shape(i);
+    const int axis = placed.axes[static_cast<std::size_t>(graph_.outputs()[i].node)];
+    const TensorImpl* const to = given(i);
+    if (!to) return {shape, axis == no_axis ? wanted_[i] : axis};
+    check_output(*to, shape, call_.device);
+    // A row that broadcasts along the sharded axis cannot be written shard by shard.
+    const bool broadcasts = axis != no_axis && shape[shape.ndim() - 1 - axis] != to->shape[to->ndim() - 1 - axis];
+    if (axis == no_axis || (axis == wanted_[i] && !broadcasts)) return {shape, wanted_[i]};
+    return {shape, axis, true};
+  }
+
+  const CompiledGraph& compiled_;
+  Graph graph_;  // what is left
+  const Call& call_;
+  const Mesh mesh_;
+  const std::int64_t expression_;
+  std::vector<int> wanted_;
+  std::vector<PlacedLeaf> leaves_;  // the mesh's values
+  std::vector<Shape> leaf_shapes_;
+  std::vector<Shape> shapes_;  // of the nodes
+  MeshPlan plan_;
+};
+
+}  // namespace
+
+MeshPlan plan_on_mesh(const CompiledGraph& compiled, const Call& call) { return MeshPlanner(compiled, call).run(); }
+
+}  // namespace sinter::inline v1::jit
