@@ -43,9 +43,13 @@ struct PlanInUse {
   const PlanShapes& shapes;
   Leaves leaves;
   std::span<const RowReport> row_reports;
-  bool has_results;  // its outputs are the evaluation's; else ranks of a mesh combine them
+  const CapturedPlan& captured;
 
   const Plan& plan() const noexcept { return ready.plan; }
+  /// A leaf's number in the whole evaluation.
+  std::size_t number(std::size_t leaf) const noexcept {
+    return captured.leaf_numbers.empty() ? leaf : captured.leaf_numbers[leaf];
+  }
 };
 
 class Builder {
@@ -91,7 +95,7 @@ class Builder {
       std::vector<runtime::TensorImpl*> leaves;
       for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
       const std::size_t kernels = plan.ready->kernels.size();
-      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), plan.has_results});
+      add({*plan.ready, plan.shapes, leaves, rows.first(kernels), plan});
       rows = rows.subspan(kernels);
     }
   }
@@ -214,16 +218,15 @@ class Builder {
   bool is_named(std::size_t leaf) const noexcept {
     return leaf < expression_.names.size() && !expression_.names[leaf].empty();
   }
-  /// Leaves beyond the expression's are views of its leaves, or results of a mesh's collectives.
-  std::string leaf_name(const PlanInUse& part, std::uint32_t number) const {
+  /// Leaves beyond the expression's are what the steps of a mesh left.
+  std::string leaf_name(const PlanInUse& part, std::uint32_t leaf) const {
     const std::size_t written = expression_.leaves.size();
-    std::size_t found = number;
-    for (std::size_t i = 0; i < written && !is_named(found); ++i)
-      if (part.leaves[i]->buffer && part.leaves[i]->buffer == part.leaves[number]->buffer &&
-          (is_named(i) || number >= written))
-        found = i;
+    std::size_t found = part.number(leaf);
+    for (std::size_t i = 0; i < part.leaves.size() && !is_named(found); ++i)
+      if (part.leaves[i]->buffer && part.leaves[i]->buffer == part.leaves[leaf]->buffer && is_named(part.number(i)))
+        found = part.number(i);
     if (is_named(found)) return printed(expression_.names[found]);
-    return found < written ? fmt::format("leaf {}", found) : fmt::format("combined value {}", found - written);
+    return found < written ? fmt::format("leaf {}", found) : fmt::format("intermediate value {}", found - written);
   }
 
   static std::string_view noun(Output::Kind kind) {
@@ -244,7 +247,7 @@ class Builder {
       Output made{.kind = Output::Kind::Temporary, .number = s.number, .dtype = k.graph[from].dtype};
       made.shape = (is_output ? part.shapes.outputs : part.shapes.temporaries)[s.number];
       made.bytes = bytes[i], made.step = from.node;
-      if (is_output) made.kind = part.has_results ? Output::Kind::Result : Output::Kind::Part;
+      if (is_output) made.kind = part.captured.has_results ? Output::Kind::Result : Output::Kind::Part;
       if (!is_output) made.number += static_cast<std::uint32_t>(report_.temporaries);
       if (made.kind == Output::Kind::Part) made.number += parts_;
       made.name = fmt::format("{} {}", noun(made.kind), made.number);

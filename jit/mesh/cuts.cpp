@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "../plan/fanout_free_cones.hpp"
+
 namespace sinter::inline v1::jit {
 namespace {
 
@@ -26,10 +28,10 @@ std::int64_t sharded_rows(const CutGraph& c, const Cut& cut) {
   return operand[operand.ndim() - 1 - cut.axis];
 }
 
-CombinedCut::Kind kind_of(const CutGraph& c, const Cut& cut) {
-  if (cut.kind == Cut::Kind::Value) return CombinedCut::Kind::Copies;
+StepResult::Kind kind_of(const CutGraph& c, const Cut& cut) {
+  if (cut.kind == Cut::Kind::Value) return StepResult::Kind::Copies;
   const Op op = node_of(c, cut).op;
-  return adds(op) ? CombinedCut::Kind::Sum : op == Op::count ? CombinedCut::Kind::Count : CombinedCut::Kind::Reduction;
+  return adds(op) ? StepResult::Kind::Sum : op == Op::count ? StepResult::Kind::Count : StepResult::Kind::Reduction;
 }
 
 /// The number of ranks that have rows; these are the first ones.
@@ -99,11 +101,11 @@ Graph smallest_position(Op op, DType dtype, const DividedRows& divided) {
   return g;
 }
 
-CombinedCut::Gathered gathered(const CutGraph& c, const Cut& cut) {
+StepResult::Gathered gathered(const CutGraph& c, const Cut& cut) {
   const Node& n = node_of(c, cut);
   const Shape& operand = operand_shape(c, cut);
   const std::int64_t elements = reduced_shape(operand, ReduceAxes::of(n.attribute)).numel();
-  CombinedCut::Gathered made{.rows = ranks_with_rows(c.mesh, sharded_rows(c, cut)), .subject = subject_of(c, cut)};
+  StepResult::Gathered made{.rows = ranks_with_rows(c.mesh, sharded_rows(c, cut)), .subject = subject_of(c, cut)};
   for (int rank = 0; rank < c.mesh.size(); ++rank) made.counts.push_back(rank < made.rows ? elements : 0);
   made.numbers_ranks = traits_of(n.op).gives_position;
   if (made.numbers_ranks) {
@@ -119,7 +121,36 @@ CombinedCut::Gathered gathered(const CutGraph& c, const Cut& cut) {
 
 }  // namespace
 
-Graph parts_graph(const Graph& graph, std::span<const Cut> cuts) {
+std::vector<NodeId> kept_values(const Graph& graph, const Placements& placed, std::span<const Cut> cuts) {
+  const auto nodes = graph.nodes();
+  const auto index = [](NodeId id) { return static_cast<std::size_t>(id); };
+  std::vector<bool> is_cut(nodes.size()), is_in_parts(nodes.size()), is_read_later(nodes.size());
+  for (const Cut& cut : placed.cuts) is_cut[index(cut.node)] = true;
+  for (const Cut& cut : cuts)
+    for (const Operand o : graph.operands(nodes[index(cut.node)])) is_in_parts[index(o.node)] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;)
+    for (const Operand o : graph.operands(nodes[i]))
+      if (is_in_parts[i]) is_in_parts[index(o.node)] = true;
+  for (const Operand o : graph.outputs()) is_read_later[index(o.node)] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;)
+    for (const Operand o : graph.operands(nodes[i])) {
+      const bool is_computed_later = !is_in_parts[i] && !is_cut[i];
+      if (is_computed_later && (placed.axes[i] == depends_on_cut || is_read_later[i]))
+        is_read_later[index(o.node)] = true;
+    }
+  std::vector<NodeId> kept;
+  FanoutFreeCones cones(graph);
+  for (NodeId id = 0; id < std::ssize(nodes); ++id) {
+    const Node& n = nodes[index(id)];
+    const bool is_shared = is_in_parts[index(id)] && is_read_later[index(id)] && !is_cut[index(id)];
+    if (!is_shared || placed.axes[index(id)] == depends_on_cut || compute_dtype(n.dtype) != n.dtype) continue;
+    const int enough = instructions_worth_storing({.computations = 2, .readers = 2, .bytes = size_of(n.dtype)});
+    if (cones.instructions(id, enough, [](NodeId) { return false; }) >= enough) kept.push_back(id);
+  }
+  return kept;
+}
+
+Graph parts_graph(const Graph& graph, std::span<const Cut> cuts, std::span<const NodeId> kept) {
   Graph parts;
   for (const Node& n : graph.nodes()) parts.node(n.op, n.dtype, graph.operands(n), n.attribute);
   for (const Cut& c : cuts) {
@@ -127,14 +158,14 @@ Graph parts_graph(const Graph& graph, std::span<const Cut> cuts) {
     const Operand itself{c.node};
     put_parts(parts, n, c.kind == Cut::Kind::Value ? std::span(&itself, 1) : graph.operands(n), c.kind);
   }
+  for (const NodeId id : kept) parts.output({id});
   std::vector<std::uint32_t> all(parts.outputs().size());
   std::iota(all.begin(), all.end(), 0u);
   return part_of(parts, all);
 }
 
 int ranks_of(const CutGraph& c, const Cut& cut) {
-  return kind_of(c, cut) == CombinedCut::Kind::Reduction ? ranks_with_rows(c.mesh, sharded_rows(c, cut))
-                                                         : c.mesh.size();
+  return kind_of(c, cut) == StepResult::Kind::Reduction ? ranks_with_rows(c.mesh, sharded_rows(c, cut)) : c.mesh.size();
 }
 
 std::vector<std::int64_t> subject_of(const CutGraph& c, const Cut& cut) {
@@ -146,27 +177,23 @@ std::vector<std::int64_t> subject_of(const CutGraph& c, const Cut& cut) {
   return numbers;
 }
 
-CombinedCut combined(const CutGraph& c, const Cut& cut) {
+StepResult result_of(const CutGraph& c, const Cut& cut) {
   const Node& n = node_of(c, cut);
-  CombinedCut made{.kind = kind_of(c, cut),
-                   .op = n.op,
-                   .value = 0,
-                   .output = 0,
-                   .shape = shape_of(c, cut.node),
-                   .dtype = n.dtype};
-  if (made.kind == CombinedCut::Kind::Sum) made.dtype = accumulates_in(n.dtype);
-  if (made.kind == CombinedCut::Kind::Count) made.shape = operand_shape(c, cut);
-  if (made.kind == CombinedCut::Kind::Reduction) {
+  StepResult made{
+      .kind = kind_of(c, cut), .op = n.op, .value = 0, .output = 0, .shape = shape_of(c, cut.node), .dtype = n.dtype};
+  if (made.kind == StepResult::Kind::Sum) made.dtype = accumulates_in(n.dtype);
+  if (made.kind == StepResult::Kind::Count) made.shape = operand_shape(c, cut);
+  if (made.kind == StepResult::Kind::Reduction) {
     made.gathered = gathered(c, cut);
     if (!made.gathered->numbers_ranks) made.dtype = made.gathered->parts[0];
   }
   return made;
 }
 
-std::uint32_t part_count(const CombinedCut& cut) noexcept {
-  switch (cut.kind) {
-    case CombinedCut::Kind::Count: return 0;
-    case CombinedCut::Kind::Reduction: return static_cast<std::uint32_t>(cut.gathered->parts.size());
+std::uint32_t part_count(const StepResult& result) noexcept {
+  switch (result.kind) {
+    case StepResult::Kind::Count: return 0;
+    case StepResult::Kind::Reduction: return static_cast<std::uint32_t>(result.gathered->parts.size());
     default: return 1;
   }
 }

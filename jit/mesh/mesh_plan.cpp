@@ -73,8 +73,8 @@ class MeshPlanner {
       leaves_.push_back({placed_axis(*t), t});
       leaf_shapes_.push_back(t->shape);
     }
-    plan_.sources.resize(leaves_.size());
-    std::iota(plan_.sources.begin(), plan_.sources.end(), 0u);
+    sources_.resize(leaves_.size());
+    std::iota(sources_.begin(), sources_.end(), 0u);
   }
 
   MeshPlan run() {
@@ -87,7 +87,7 @@ class MeshPlanner {
       else if (!placed.leaves_agree)
         separate(placed.sliced);
       else if (!placed.cuts.empty())
-        join(placed.cuts);
+        join(placed);
       else
         return finish(placed);
     }
@@ -155,63 +155,130 @@ class MeshPlanner {
   std::uint32_t add_value(PlacedLeaf leaf, const Shape& shape) {
     leaves_.push_back(leaf);
     leaf_shapes_.push_back(shape);
-    plan_.sources.push_back(static_cast<std::uint32_t>(plan_.sources.size()));
-    return plan_.sources.back();
+    sources_.push_back(static_cast<std::uint32_t>(sources_.size()));
+    return sources_.back();
   }
 
-  /// The values of the cuts, once they are combined, are leaves of the remaining graph.
-  void join(std::span<const Cut> cuts) {
+  /// The values of the cuts, once they are combined, are leaves of the remaining graph, as are values that are kept.
+  void join(const Placements& placed) {
     const CutGraph c{graph_, shapes_, mesh_, expression_};
     std::map<int, std::vector<Cut>> by_ranks;  // cuts whose parts the same ranks compute
-    for (const Cut& cut : cuts) by_ranks[ranks_of(c, cut)].push_back(cut);
-    std::map<NodeId, CombinedCut> joined;
-    for (const auto& [ranks, together] : by_ranks) {
-      plan_.steps.push_back(parts_step(c, together, ranks));
-      for (std::size_t i = 0; i < together.size(); ++i) {
-        CombinedCut& cut = plan_.steps.back().cuts[i];
-        cut.value = add_value({}, cut.shape);
-        joined.emplace(together[i].node, cut);
+    for (const Cut& cut : placed.cuts)
+      if (!is_known_count(cut)) by_ranks[ranks_of(c, cut)].push_back(cut);
+    std::map<NodeId, StepResult> joined;
+    for (const auto& [ranks, cuts] : by_ranks) {
+      const std::vector<NodeId> kept =
+          ranks == mesh_.size() ? kept_values(graph_, placed, cuts) : std::vector<NodeId>();
+      std::vector<NodeId> nodes;
+      for (const Cut& cut : cuts) nodes.push_back(cut.node);
+      nodes.insert(nodes.end(), kept.begin(), kept.end());
+      plan_.steps.push_back(step(c, placed, cuts, kept, ranks));
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        StepResult& result = plan_.steps.back().results[i];
+        result.value = add_value({result.axis}, result.shape);
+        joined.emplace(nodes[i], result);
       }
     }
     Rewriting r(graph_);
     for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
-      const auto cut = joined.find(id);
-      r.replace(id, cut == joined.end() ? r.unique(node(id), r.moved_operands(node(id)))
-                                        : go_on(r.graph(), node(id), cut->second));
+      const auto result = joined.find(id);
+      if (result != joined.end())
+        r.replace(id, go_on(r.graph(), node(id), result->second));
+      else if (std::ranges::any_of(placed.cuts, [&](const Cut& cut) { return cut.node == id; }))
+        r.replace(id, r.graph().constant(node(id).dtype, count_of(id)));
+      else
+        r.replace(id, r.unique(node(id), r.moved_operands(node(id))));
     }
     take(r);
   }
-  /// The node's value, computed from the combined result.
-  static Operand go_on(Graph& g, const Node& n, const CombinedCut& cut) {
-    if (cut.kind != CombinedCut::Kind::Count) return g.cast(g.leaf(cut.dtype, cut.value), n.dtype);
-    const Operand elements = g.iota(cut.value);
+
+  /// Whether a cut is a number of elements whose shape nothing depends on: a constant, since the plan is for one shape.
+  bool is_known_count(const Cut& cut) const {
+    return cut.kind == Cut::Kind::Reduction && node(cut.node).op == Op::count && is_shape_implied(cut.node);
+  }
+  std::uint64_t count_of(NodeId id) const {
+    const std::int64_t elements = shapes_[static_cast<std::size_t>(graph_.operands(node(id))[0].node)].numel();
+    return static_cast<std::uint64_t>(elements /
+                                      std::max<std::int64_t>(shapes_[static_cast<std::size_t>(id)].numel(), 1));
+  }
+  /// Whether other operands of its readers, or of theirs, have the same shape.
+  bool is_shape_implied(NodeId id) const {
+    if (std::ranges::any_of(graph_.outputs(), [&](Operand o) { return o.node == id; })) return false;
+    for (NodeId reader = id + 1; reader < std::ssize(graph_.nodes()); ++reader) {
+      const auto operands = graph_.operands(node(reader));
+      if (std::ranges::find(operands, id, &Operand::node) == operands.end()) continue;
+      const bool has_other = std::ranges::any_of(operands, [&](Operand o) {
+        return o.node != id && shapes_[static_cast<std::size_t>(o.node)] == shapes_[static_cast<std::size_t>(reader)];
+      });
+      if (changes_shape(node(reader).op) || (!has_other && !is_shape_implied(reader))) return false;
+    }
+    return true;
+  }
+  /// The node's value, computed from what the step left.
+  static Operand go_on(Graph& g, const Node& n, const StepResult& result) {
+    if (result.kind != StepResult::Kind::Count) return g.cast(g.leaf(result.dtype, result.value), n.dtype);
+    const Operand elements = g.iota(result.value);
     return g.node(n.op, n.dtype, {&elements, 1}, n.attribute);
   }
 
-  PartsStep parts_step(const CutGraph& c, std::span<const Cut> cuts, int ranks) const {
-    Graph parts = parts_graph(graph_, cuts);
-    PartsStep step{.ranks = ranks, .outputs = parts.outputs().size()};
-    for (std::uint32_t output = 0; const Cut& cut : cuts) {
-      step.cuts.push_back(combined(c, cut));
-      step.cuts.back().output = output;
-      output += part_count(step.cuts.back());
+  MeshStep step(const CutGraph& c, const Placements& placed, std::span<const Cut> cuts, std::span<const NodeId> kept,
+                int ranks) const {
+    Graph parts = parts_graph(graph_, cuts, kept);
+    MeshStep made{.ranks = ranks, .outputs = parts.outputs().size()};
+    for (const Cut& cut : cuts) made.results.push_back(result_of(c, cut));
+    for (const NodeId id : kept) made.results.push_back(shards(id, placed));
+    for (std::uint32_t output = 0; StepResult & result : made.results) {
+      result.output = output;
+      output += part_count(result);
     }
-    order_sums(step, c, cuts, parts);
-    if (step.outputs == 0) return step;
-    const Placements placed = place(parts, shapes_of(parts, leaf_shapes_), leaves_);
-    step.parts = {compiled_graph_for(std::move(parts), compiled_.eager(), false), placed.leaves};
-    return step;
+    order_sums(made, c, cuts, parts);
+    if (made.outputs == 0) return made;
+    made.parts = evaluation(parts, place(parts, shapes_of(parts, leaf_shapes_), leaves_));
+    return made;
+  }
+  /// The evaluation of a graph whose leaves are numbered like the values; its own are those that it reads.
+  RankEvaluation evaluation(const Graph& graph, const Placements& placed) const {
+    RankEvaluation made;
+    std::vector<std::uint32_t> read;
+    Graph own;
+    for (const Node& n : graph.nodes()) {
+      std::uint64_t attribute = n.attribute;
+      if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) {
+        attribute = static_cast<std::uint64_t>(std::ranges::find(read, n.attribute) - read.begin());
+        if (attribute == read.size()) read.push_back(static_cast<std::uint32_t>(n.attribute));
+      }
+      own.node(n.op, n.dtype, graph.operands(n), attribute);
+    }
+    for (const Operand o : graph.outputs()) own.output(o);
+    for (const std::uint32_t value : read) {
+      made.leaves.push_back(sources_[value]);
+      made.leaf_axes.push_back(placed.leaves[value]);
+    }
+    made.compiled = compiled_graph_for(std::move(own), compiled_.eager(), false);
+    return made;
+  }
+  StepResult shards(NodeId id, const Placements& placed) const {
+    const int axis = placed.axes[static_cast<std::size_t>(id)];
+    return {.kind = axis == no_axis ? StepResult::Kind::Copies : StepResult::Kind::Shards,
+            .op = node(id).op,
+            .value = 0,
+            .output = 0,
+            .shape = shapes_[static_cast<std::size_t>(id)],
+            .dtype = node(id).dtype,
+            .axis = axis};
   }
 
-  void order_sums(PartsStep& step, const CutGraph& c, std::span<const Cut> cuts, const Graph& parts) const {
+  void order_sums(MeshStep& step, const CutGraph& c, std::span<const Cut> cuts, const Graph& parts) const {
     const std::vector<int> depth = depths(parts);
-    const auto output_of = [&](std::uint32_t cut) { return parts.outputs()[step.cuts[cut].output].node; };
+    const auto part_of = [&](std::uint32_t i) {
+      return static_cast<std::size_t>(parts.outputs()[step.results[i].output].node);
+    };
     for (std::uint32_t i = 0; i < cuts.size(); ++i)
-      if (step.cuts[i].kind == CombinedCut::Kind::Sum) step.sums.push_back(i);
-    std::ranges::stable_sort(step.sums, {}, [&](std::uint32_t i) { return depth[static_cast<std::size_t>(output_of(i))]; });
+      if (step.results[i].kind == StepResult::Kind::Sum) step.sums.push_back(i);
+    std::ranges::stable_sort(step.sums, {}, [&](std::uint32_t i) { return depth[part_of(i)]; });
     const std::vector<Shape> shapes = shapes_of(parts, leaf_shapes_);
     for (const std::uint32_t i : step.sums) {
-      step.sum_parts.push_back({shapes[static_cast<std::size_t>(output_of(i))], step.cuts[i].dtype});
+      step.sum_parts.push_back({shapes[part_of(i)], step.results[i].dtype});
       const std::vector<std::int64_t> subject = subject_of(c, cuts[i]);
       step.sums_name.insert(step.sums_name.end(), subject.begin(), subject.end());
     }
@@ -225,7 +292,7 @@ class MeshPlanner {
       const auto [known, is_new] = numbers.try_emplace({leaf.attribute, axis}, 0);
       if (is_new) {
         known->second = add_value(leaves_[leaf.attribute], leaf_shapes_[leaf.attribute]);
-        plan_.sources.back() = plan_.sources[leaf.attribute];
+        sources_.back() = sources_[leaf.attribute];
       }
       return leaf.op == Op::iota ? g.iota(known->second) : g.leaf(leaf.dtype, known->second);
     };
@@ -254,29 +321,44 @@ class MeshPlanner {
       plan_.outputs.back().value = own_value(i);
       if (!plan_.outputs.back().value) computed.push_back(i);
     }
-    plan_.last.leaf_axes = placed.leaves;
-    const bool is_whole = plan_.steps.empty() && leaves_.size() == call_.leaves.size();
-    if (!is_whole) plan_.last.compiled = compiled_graph_for(part_of(graph_, computed), compiled_.eager(), false);
     plan_.has_last = !computed.empty();
+    const bool is_whole = plan_.steps.empty() && leaves_.size() == call_.leaves.size();
+    plan_.last =
+        is_whole ? RankEvaluation{nullptr, sources_, placed.leaves} : evaluation(part_of(graph_, computed), placed);
+    find_last_uses();
     return std::move(plan_);
   }
 
-  /// The combined value that a new output is, unless an output before it is the same, or it shares its memory with
-  /// others.
+  void find_last_uses() {
+    plan_.last_uses.assign(sources_.size(), 0);
+    const auto use = [&](std::uint32_t value, std::size_t step) {
+      plan_.last_uses[value] = static_cast<std::uint32_t>(step);
+    };
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      for (const std::uint32_t value : plan_.steps[s].parts.leaves) use(value, s);
+      for (const StepResult& result : plan_.steps[s].results) use(result.value, s);
+    }
+    for (const std::uint32_t value : plan_.last.leaves) use(value, plan_.steps.size());
+    for (const MeshOutput& output : plan_.outputs)
+      if (output.value) use(*output.value, plan_.steps.size());
+  }
+
+  /// The value of an earlier step that a new output is, unless an output before it is the same, or it shares its memory
+  /// with others.
   std::optional<std::uint32_t> own_value(std::uint32_t output) const {
     const Node& n = graph_[graph_.outputs()[output]];
     const auto number = static_cast<std::uint32_t>(n.attribute);
     if (n.op != Op::leaf || number < call_.leaves.size() || given(output) || wanted_[output] != no_axis) return {};
     const auto is_same = [&](const MeshOutput& o) { return o.value == number; };
-    if (std::ranges::any_of(plan_.outputs, is_same) || plan_.sources[number] != number || is_in_bucket(number)) return {};
+    if (std::ranges::any_of(plan_.outputs, is_same) || sources_[number] != number || is_in_bucket(number)) return {};
     return number;
   }
-  /// Whether a combined value is in a bucket with others.
+  /// Whether a value is in a bucket with others.
   bool is_in_bucket(std::uint32_t value) const {
-    for (const PartsStep& step : plan_.steps)
+    for (const MeshStep& step : plan_.steps)
       for (const Bucket& b : step.buckets)
         for (const std::size_t i : b.sums)
-          if (step.cuts[step.sums[i]].value == value) return b.sums.size() > 1;
+          if (step.results[step.sums[i]].value == value) return b.sums.size() > 1;
     return false;
   }
 
@@ -298,7 +380,8 @@ class MeshPlanner {
   const Mesh mesh_;
   const std::int64_t expression_;
   std::vector<int> wanted_;
-  std::vector<PlacedLeaf> leaves_;  // the mesh's values
+  std::vector<PlacedLeaf> leaves_;      // the mesh's values
+  std::vector<std::uint32_t> sources_;  // by value: itself, or the one that it is another placement of
   std::vector<Shape> leaf_shapes_;
   std::vector<Shape> shapes_;  // of the nodes
   MeshPlan plan_;

@@ -11,26 +11,29 @@
 
 namespace sinter::inline v1::jit {
 
-/// An evaluation on each rank. Its leaves are the first of the mesh's values: the leaves of the whole evaluation, then
-/// what was combined before.
+/// An evaluation on each rank. Its leaves are some of the mesh's values: the leaves of the whole evaluation, then what
+/// steps left.
 struct RankEvaluation {
   std::shared_ptr<const CompiledGraph> compiled;  // null for the graph of the whole evaluation
+  std::vector<std::uint32_t> leaves;              // the numbers of these values
   std::vector<int> leaf_axes;                     // by leaf: the axis along which ranks slice it; see Placements
 };
 
-/// How the partial results of one cut become a replicated value.
-struct CombinedCut {
+/// A value that a step leaves for later ones: what ranks computed for one cut, or shards that are kept.
+struct StepResult {
   enum class Kind : std::uint8_t {
     Sum,        // all-reduced in a bucket
     Copies,     // the ranks' own values, which are equal
     Reduction,  // all-gathered; each rank then reduces the parts in rank order
     Count,      // follows from the shape: an iota tensor of the operand's shape, from which each rank computes it
+    Shards,     // as ranks computed them: later steps read the value instead of computing it again
   } kind;
   Op op;
   std::uint32_t value;   // its number among the mesh's values
   std::uint32_t output;  // of the evaluation of parts: its first
   Shape shape;
-  DType dtype;  // of the partial results
+  DType dtype;         // of the parts
+  int axis = no_axis;  // of shards
 
   /// Of a reduction.
   struct Gathered {
@@ -44,12 +47,12 @@ struct CombinedCut {
   std::optional<Gathered> gathered;
 };
 
-/// Cuts whose partial results the same ranks compute, in one evaluation.
-struct PartsStep {
+/// What the same ranks compute in one evaluation and then combine.
+struct MeshStep {
   RankEvaluation parts;  // `compiled` is null if there is nothing to compute
   int ranks;             // the first ones, which have rows
   std::size_t outputs;
-  std::vector<CombinedCut> cuts;
+  std::vector<StepResult> results;
 
   std::vector<std::uint32_t> sums;      // indices of those that are sums, in the order in which ranks complete them
   std::vector<PartialSum> sum_parts;    // of `sums`
@@ -66,8 +69,9 @@ struct MeshOutput {
 };
 
 struct MeshPlan {
-  std::vector<std::uint32_t> sources;  // by value: itself, or the one that it is another placement of
-  std::vector<PartsStep> steps;
+  std::vector<std::uint32_t>
+      last_uses;  // by value: the last step that reads it; steps.size() if `last` or the user does
+  std::vector<MeshStep> steps;
   bool has_last = true;
   RankEvaluation last;  // of the outputs that are no value
   std::vector<MeshOutput> outputs;

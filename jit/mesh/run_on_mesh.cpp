@@ -6,6 +6,7 @@
 
 #include <runtime/collective/call.hpp>
 #include <sinter/runtime/communicator.hpp>
+#include "cuts.hpp"
 #include "mesh_plans.hpp"
 #include "run_ranks.hpp"
 
@@ -28,55 +29,67 @@ class MeshRun {
         plan_(plan),
         call_(call),
         mesh_(Mesh::of(call.device)),
-        combined_(plan.sources.size() - call.leaves.size()) {}
+        left_(plan.last_uses.size() - call.leaves.size()) {}
 
   void run() {
-    for (const PartsStep& step : plan_.steps) call_.runs() ? combine(step) : show(step);
+    for (std::uint32_t s = 0; s < plan_.steps.size(); ++s) {
+      call_.runs() ? combine(plan_.steps[s]) : show(plan_.steps[s]);
+      drop_last_used_in(s);
+    }
     run_last();
   }
 
  private:
-  TensorImpl* value(std::size_t number) const {
-    const std::uint32_t source = plan_.sources[number];
-    return source < call_.leaves.size() ? call_.leaves[source] : combined_[source - call_.leaves.size()].get();
+  TensorImpl* value(std::uint32_t number) const {
+    return number < call_.leaves.size() ? call_.leaves[number] : left_[number - call_.leaves.size()].get();
   }
-  TensorRef& combined(const CombinedCut& cut) { return combined_[cut.value - call_.leaves.size()]; }
+  TensorRef& left(const StepResult& result) { return left_[result.value - call_.leaves.size()]; }
+  void drop_last_used_in(std::uint32_t step) {
+    for (std::size_t i = 0; i < left_.size(); ++i)
+      if (plan_.last_uses[call_.leaves.size() + i] == step) left_[i] = TensorRef();
+  }
 
   RankResults run(const RankEvaluation& what, std::span<const Result> results, bool marks_outputs, int ranks) {
-    std::vector<TensorImpl*> leaves(what.leaf_axes.size());
-    for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i] = value(i);
+    std::vector<TensorImpl*> leaves;
+    for (const std::uint32_t number : what.leaves) leaves.push_back(value(number));
     Call own = call_;
     own.leaves = leaves;
+    own.leaf_numbers = what.leaves;
     own.has_results = &what == &plan_.last;
     own.marks_outputs = marks_outputs;
     return run_ranks(what.compiled ? *what.compiled : compiled_, own, mesh_, what.leaf_axes, results, ranks);
   }
 
   /// Each rank computes its parts of all cuts in one evaluation, then the mesh's communicator combines them.
-  void combine(const PartsStep& step) {
+  void combine(const MeshStep& step) {
     const BucketArrays buckets(step.sum_parts, step.buckets, mesh_);
     std::vector<Result> results(step.outputs);
-    for (std::size_t i = 0; i < step.sums.size(); ++i) results[step.cuts[step.sums[i]].output].array = buckets[i];
+    for (std::size_t i = 0; i < step.sums.size(); ++i) results[step.results[step.sums[i]].output].array = buckets[i];
+    for (const StepResult& r : step.results)
+      if (r.kind == StepResult::Kind::Shards)
+        results[r.output] = {r.axis, empty_placed(r.shape, r.axis, r.dtype, mesh_)};
     RankResults parts;
     if (step.parts.compiled) parts = run(step.parts, results, buckets.overlap(), step.ranks);
     if (!step.sums.empty()) {
       const runtime::Subject subject(step.sums_name);
       buckets.all_reduce();
     }
-    for (const CombinedCut& cut : step.cuts) combined(cut) = combine(cut, results, std::span(parts).subspan(cut.output));
+    for (const StepResult& r : step.results)
+      left(r) = combined(r, results, part_count(r) == 0 ? std::span<RankParts>() : std::span(parts).subspan(r.output));
   }
-  TensorRef combine(const CombinedCut& cut, std::span<const Result> results, std::span<RankParts> parts) const {
-    switch (cut.kind) {
-      case CombinedCut::Kind::Sum: return with_shape(results[cut.output].array, cut.shape);
-      case CombinedCut::Kind::Copies: return runtime::replicated_from_copies(std::move(parts[0]), mesh_);
-      case CombinedCut::Kind::Count: return runtime::iota_tensor(cut.shape, mesh_);
-      case CombinedCut::Kind::Reduction: break;
+  TensorRef combined(const StepResult& r, std::span<const Result> results, std::span<RankParts> parts) const {
+    switch (r.kind) {
+      case StepResult::Kind::Sum: return with_shape(results[r.output].array, r.shape);
+      case StepResult::Kind::Shards: return results[r.output].array;
+      case StepResult::Kind::Copies: return runtime::replicated_from_copies(std::move(parts[0]), mesh_);
+      case StepResult::Kind::Count: return runtime::iota_tensor(r.shape, mesh_);
+      case StepResult::Kind::Reduction: break;
     }
-    return with_shape(reduce(*cut.gathered, parts), cut.shape);
+    return with_shape(reduce(*r.gathered, parts), r.shape);
   }
 
   /// Each rank evaluates the same graph over the parts of all ranks.
-  TensorRef reduce(const CombinedCut::Gathered& how, std::span<const RankParts> parts) const {
+  TensorRef reduce(const StepResult::Gathered& how, std::span<const RankParts> parts) const {
     const runtime::Subject subject(how.subject);
     std::vector<TensorRef> arrays;
     for (std::size_t i = 0; i < how.parts.size(); ++i) arrays.push_back(gather(how, parts[i], how.parts[i]));
@@ -85,12 +98,13 @@ class MeshRun {
     for (const TensorRef& t : arrays) leaves.push_back(t.get());
     const std::vector<int> axes(leaves.size(), no_axis);
     const Result each_makes_its_own;
-    RankResults made = run_ranks(*how.compiled, {.leaves = leaves, .device = mesh_}, mesh_, axes, {&each_makes_its_own, 1});
+    RankResults made =
+        run_ranks(*how.compiled, {.leaves = leaves, .device = mesh_}, mesh_, axes, {&each_makes_its_own, 1});
     return runtime::replicated_from_copies(std::move(made[0]), mesh_);
   }
 
   /// (ranks with rows, elements of a part), replicated.
-  TensorRef gather(const CombinedCut::Gathered& how, const RankParts& parts, DType dtype) const {
+  TensorRef gather(const StepResult::Gathered& how, const RankParts& parts, DType dtype) const {
     const std::int64_t elements = how.counts[0];
     RankParts from, to;
     for (int i = 0; i < mesh_.local_size(); ++i) {
@@ -104,30 +118,30 @@ class MeshRun {
   }
 
   /// Shows the visitor what the step computes and sends; the values have the right shapes and dtypes.
-  void show(const PartsStep& step) {
+  void show(const MeshStep& step) {
     if (mesh_.size() > 1) show_collectives(step);
     if (step.parts.compiled) (void)run(step.parts, std::vector<Result>(step.outputs), false, step.ranks);
-    for (const CombinedCut& cut : step.cuts)
-      combined(cut) = cut.kind == CombinedCut::Kind::Count ? runtime::iota_tensor(cut.shape, mesh_)
-                                                           : runtime::empty_replicated(cut.shape, cut.dtype, mesh_);
+    for (const StepResult& r : step.results)
+      left(r) = r.kind == StepResult::Kind::Count ? runtime::iota_tensor(r.shape, mesh_)
+                                                  : empty_placed(r.shape, r.axis, r.dtype, mesh_);
   }
-  void show_collectives(const PartsStep& step) const {
+  void show_collectives(const MeshStep& step) const {
     for (const Bucket& b : step.buckets)
       call_.visitor->collective({.kind = Collective::Kind::AllReduce,
-                                 .op = step.cuts[step.sums[b.sums[0]]].op,
+                                 .op = step.results[step.sums[b.sums[0]]].op,
                                  .dtype = b.dtype,
                                  .elements = static_cast<double>(b.elements),
                                  .ranks = mesh_.size(),
                                  .values = static_cast<int>(b.sums.size())});
-    for (const CombinedCut& cut : step.cuts)
-      if (cut.gathered) show_gathers(cut);
+    for (const StepResult& r : step.results)
+      if (r.gathered) show_gathers(r);
   }
-  void show_gathers(const CombinedCut& cut) const {
-    const auto elements = static_cast<double>(cut.shape.numel());
-    for (std::size_t i = 0; i < cut.gathered->parts.size(); ++i) {
-      const bool is_extreme = cut.gathered->numbers_ranks && i == 0;
-      const Op op = !is_extreme ? cut.op : cut.op == Op::argmax ? Op::amax : Op::amin;
-      call_.visitor->collective({Collective::Kind::AllGather, op, cut.gathered->parts[i], elements, mesh_.size()});
+  void show_gathers(const StepResult& r) const {
+    const auto elements = static_cast<double>(r.shape.numel());
+    for (std::size_t i = 0; i < r.gathered->parts.size(); ++i) {
+      const bool is_extreme = r.gathered->numbers_ranks && i == 0;
+      const Op op = !is_extreme ? r.op : r.op == Op::argmax ? Op::amax : Op::amin;
+      call_.visitor->collective({Collective::Kind::AllGather, op, r.gathered->parts[i], elements, mesh_.size()});
     }
   }
 
@@ -149,7 +163,7 @@ class MeshRun {
     for (std::size_t i = 0, computed = 0; i < plan_.outputs.size(); ++i) {
       TensorRef& given = call_.outputs[i];
       const std::optional<std::uint32_t>& own = plan_.outputs[i].value;
-      TensorRef made = own ? std::move(combined_[*own - call_.leaves.size()]) : std::move(results[computed++].array);
+      TensorRef made = own ? std::move(left_[*own - call_.leaves.size()]) : std::move(results[computed++].array);
       if (!given)
         given = std::move(made);
       else if (given != made)
@@ -163,7 +177,7 @@ class MeshRun {
   const MeshPlan& plan_;
   const Call& call_;
   const Mesh mesh_;
-  std::vector<TensorRef> combined_;
+  std::vector<TensorRef> left_;  // by steps: the values beyond the leaves
 };
 
 void check_outputs(const MeshPlan& plan, const Call& call) {

@@ -15,8 +15,7 @@ using runtime::TensorRef;
 class RankView {
  public:
   /// `slices` is the axis along which ranks slice a replicated array; negative if they do not.
-  RankView(const TensorImpl& of, int slices, const Mesh& mesh)
-      : of_(of), slices_(slices), mesh_(mesh) {}
+  RankView(const TensorImpl& of, int slices, const Mesh& mesh) : of_(of), slices_(slices), mesh_(mesh) {}
 
   const TensorRef& at(int rank) {
     if (!move_to(rank)) view_ = view_at(rank);
@@ -86,7 +85,8 @@ RankResults run_ranks(const CompiledGraph& compiled, const Call& call, const Mes
       own.faulting_kernel = nullptr;
       run(compiled, own);
       for (std::size_t i = 0; i < results.size(); ++i)
-        if (!results[i].array) made[i][static_cast<std::size_t>(rank - mesh.first_local_rank())] = std::move(outputs[i]);
+        if (!results[i].array)
+          made[i][static_cast<std::size_t>(rank - mesh.first_local_rank())] = std::move(outputs[i]);
     } catch (...) {
       if (!failed) failed = std::current_exception();
     }

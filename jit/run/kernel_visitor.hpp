@@ -16,7 +16,8 @@ struct CapturedPlan {
   const ExecutablePlan* ready;
   PlanShapes shapes;
   std::vector<runtime::TensorRef> leaves;
-  bool has_results;  // its outputs are the evaluation's; else ranks of a mesh combine them
+  bool has_results;                         // Call::has_results
+  std::vector<std::uint32_t> leaf_numbers;  // Call::leaf_numbers
 };
 
 /// One collective between the ranks of a mesh.

@@ -152,7 +152,12 @@ class PlanRun {
 
 CapturedPlan captured(const CompiledGraph& compiled, const ExecutablePlan& plan, const PlanShapes& shapes,
                       const Call& call) {
-  CapturedPlan seen{compiled.shared_from_this(), &plan, shapes, {}, call.has_results};
+  CapturedPlan seen{compiled.shared_from_this(),
+                    &plan,
+                    shapes,
+                    {},
+                    call.has_results,
+                    {call.leaf_numbers.begin(), call.leaf_numbers.end()}};
   for (TensorImpl* t : call.leaves) seen.leaves.push_back(TensorRef::share(t));
   return seen;
 }

@@ -1,0 +1,99 @@
+// Evaluations on a mesh of many steps: each sum over the sharded dim needs the one before.
+#include <sinter/dsl/sharded.hpp>
+
+#include <cstdlib>
+#include <string>
+
+#include "devices.hpp"
+#include "gathered.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sinter_tests {
+namespace {
+
+namespace sn = sinter;
+
+sn::Tensor<float> waves(const sn::Shape& shape) {
+  return sn::Tensor<float>(sn::Tensor((sn::arange<float>(shape.numel()) * 0.37f).sin().reshape(shape)));
+}
+
+/// Each step centers what the one before gave.
+sn::Lazy<float> chain(const sn::Tensor<float, sn::Mesh>& x, int steps) {
+  sn::Lazy<float> y = x;
+  for (int i = 0; i < steps; ++i) y = sn::Lazy<float>(y * 0.99f - sn::mean(y, 0) * 0.5f);
+  return y;
+}
+sn::Lazy<float> chain(const sn::Tensor<float>& x, int steps) {
+  sn::Lazy<float> y = x;
+  for (int i = 0; i < steps; ++i) y = sn::Lazy<float>(y * 0.99f - sn::mean(y, 0) * 0.5f);
+  return y;
+}
+
+/// All operations of the first rank's kernels: "..., 512 operations: ..." or "1.58 k operations".
+double operations(const sn::Lazy<float>& e) {
+  const std::string text = sn::explain(e);
+  double sum = 0;
+  for (std::size_t at = text.find(" written, "); at != std::string::npos; at = text.find(" written, ", at + 1)) {
+    char* end = nullptr;
+    const double number = std::strtod(text.c_str() + at + 10, &end);
+    sum += number * (end[1] == 'k' ? 1e3 : end[1] == 'M' ? 1e6 : 1);
+  }
+  return sum;
+}
+
+TEST(ShardedSteps, WorkGrowsWithTheirNumber) {
+  const sn::Mesh mesh({sn::Device(), sn::Device()});
+  const auto x = sn::shard(waves({64, 16}), mesh);
+  const double few = operations(chain(x, 20)), many = operations(chain(x, 160));
+  EXPECT_GT(few, 20 * 32 * 16);
+  EXPECT_LT(many, 12 * few);  // 8 times as many steps; 64 times the work if each computed all before again
+}
+
+TEST(ShardedSteps, HaveTheResultsOfOneDevice) {
+  for (const std::size_t ranks : {1, 2, 3, 8}) {
+    const sn::Mesh mesh{std::vector<sn::Device>(ranks)};
+    for (const int steps : {1, 2, 25, 70}) {
+      const auto x = waves({10, 6});
+      EXPECT_TRUE(near(sn::Tensor(chain(sn::shard(x, mesh), steps)), sn::Tensor(chain(x, steps)))) << steps;
+    }
+  }
+}
+
+/// What a step keeps is also an output, or needed by one.
+TEST(ShardedSteps, ValuesThatAreKept) {
+  const sn::Mesh mesh({sn::Device(), sn::Device(0), sn::Device()});
+  const auto x = waves({7, 5});
+  const auto s = sn::shard(x, mesh);
+  const auto costly = [](const auto& t) { return sn::lgamma(sn::exp(t) + 2) * sn::cos(t); };
+  for (int again = 0; again < 2; ++again) {
+    const auto [total, value, scaled] =
+        sn::evaluate(sn::sum(costly(s), 0), costly(s), costly(s) / sn::sum(costly(s), 0));
+    EXPECT_TRUE(near(total, sn::sum(costly(x), 0)));
+    EXPECT_TRUE(near(value, costly(x)));
+    EXPECT_TRUE(near(scaled, costly(x) / sn::sum(costly(x), 0)));
+    EXPECT_TRUE(near(costly(s) - sn::amax(costly(s), 0), costly(x) - sn::amax(costly(x), 0)));
+  }
+  // Some ranks have no rows; the value is replicated; the output exists.
+  const auto few = sn::shard(waves({2, 5}), mesh);
+  EXPECT_TRUE(near(costly(few) / sn::sum(costly(few), 0), costly(waves({2, 5})) / sn::sum(costly(waves({2, 5})), 0)));
+  const auto r = sn::replicate(waves({5}), mesh);
+  EXPECT_TRUE(near(sn::sum(s * costly(r), 0) + costly(r), sn::sum(x * costly(waves({5})), 0) + costly(waves({5}))));
+  auto out = sn::shard(waves({7, 5}), mesh);
+  out.assign(costly(out) / sn::sum(costly(out), 0));
+  EXPECT_TRUE(near(out, costly(x) / sn::sum(costly(x), 0)));
+}
+
+TEST(ShardedSteps, WritingAResultChangesNoOther) {
+  const sn::Mesh mesh({sn::Device(), sn::Device()});
+  const auto s = sn::shard(waves({4, 3}), mesh);
+  auto [a, b, c] = sn::evaluate(sn::sum(s, 0), sn::sum(s, 0), sn::sum(s * 2, 0));
+  const auto before = sn::gather(b).to_vector();
+  a.assign(a * 0 + 7);
+  EXPECT_EQ(sn::gather(b).to_vector(), before);
+  EXPECT_EQ(sn::gather(a).to_vector(), std::vector<float>(3, 7));
+  EXPECT_TRUE(near(c, b * 2));
+}
+
+}  // namespace
+}  // namespace sinter_tests
