@@ -107,7 +107,7 @@ jit::Graph make_reductions(Many many, std::int64_t reductions) {
 void schedule_reductions(benchmark::State& state, Many many) {
   const jit::Graph graph = jit::simplify(make_reductions(many, state.range(0)));
   const std::vector<sn::Shape> leaves(static_cast<std::size_t>(2 + state.range(0)), sn::Shape{64, 64});
-  for (auto _ : state) benchmark::DoNotOptimize(jit::schedule(graph, leaves));
+  for (auto _ : state) benchmark::DoNotOptimize(jit::schedule(graph, leaves, jit::RowValues::StoredOnCpu));
   report(state);
 }
 void simplify_reductions(benchmark::State& state, Many many) {

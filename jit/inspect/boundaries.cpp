@@ -37,8 +37,6 @@ class Boundaries {
 
  private:
   static constexpr const char* every_operation = "SINTER_FUSION is off: each operation is a kernel";
-  static constexpr const char* stored_once =
-      "the value is costly or read by several kernels: it is computed once and stored";
 
   /// Whether kernel b depends on a through another kernel.
   bool reaches_between(std::size_t a, std::size_t b) const {
@@ -88,7 +86,7 @@ class Boundaries {
     if (multiply(a, b)) return product();
     if (reaches_between(a, b)) return "the second also needs a result that another kernel computes from the first";
     if (!kernel(a).rows && !kernel(b).rows) return elementwise(a, b);
-    if (!kernel(a).rows) return stored_once;
+    if (!kernel(a).rows) return stored(a, b);
     if (shape(a) != shape(b))
       return fmt::format("the result of a reduction over {} is read over another shape, {}", to_string(shape(a)),
                          to_string(shape(b)));
@@ -99,15 +97,26 @@ class Boundaries {
   }
 
   std::string elementwise(std::size_t a, std::size_t b) const {
-    if (shape(a).numel() < shape(b).numel() && readers_of(a) == 1)
-      return fmt::format(
-          "the value of shape {} is costly and would be computed again for each row of {}: it is computed once and "
-          "stored",
-          to_string(shape(a)), to_string(shape(b)));
     for (std::size_t k = a; k < b; ++k)
       if (!kernel(k).limit.empty())
         return fmt::format("one kernel would have {}: cut where the fewest values cross", kernel(k).limit);
-    return stored_once;
+    return stored(a, b);
+  }
+
+  /// For a kernel a that only computes a value for others.
+  std::string stored(std::size_t a, std::size_t b) const {
+    int cost = 0;
+    for (const Node& n : kernel(a).graph.nodes()) cost += instructions(kernel(a).graph, n);
+    const std::ptrdiff_t readers = readers_of(a);
+    if (readers > 1)
+      return fmt::format(
+          "the value takes about {} instructions, and {} kernels read it: it is computed once and stored", cost,
+          readers);
+    if (shape(a).numel() == shape(b).numel()) return rows_limit();
+    return fmt::format(
+        "the value of shape {} takes about {} instructions and would be computed again for each row of {}: it is "
+        "computed once and stored",
+        to_string(shape(a)), cost, to_string(shape(b)));
   }
 
   /// For kernels of which neither reads what the other writes.

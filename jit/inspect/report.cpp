@@ -14,6 +14,7 @@
 #include "../infer/shapes.hpp"
 #include "../passes/lower.hpp"
 #include "../plan/product.hpp"
+#include "../plan/reuse.hpp"
 #include "dot.hpp"
 #include "operations.hpp"
 #include "repeated.hpp"
@@ -145,16 +146,19 @@ class Builder {
     report_.kernels.push_back(std::move(made));
   }
 
-  /// A temporary is freed after the last kernel that reads it.
+  /// A temporary is freed after the last kernel that reads it, unless an output takes its place.
   void memory(const PlanInUse& part, const jit::Kernel& k, std::size_t number, const std::vector<Output>& written) {
-    for (const Output& o : written) {
-      if (o.kind == Output::Kind::Temporary) report_.temporary_bytes += o.bytes;
-      allocated_ += o.bytes;
+    const ReusedTemporaries reused = reused_temporaries(part.plan(), part.shapes, number);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      if (written[i].kind == Output::Kind::Temporary) report_.temporary_bytes += written[i].bytes;
+      if (!reused[i]) allocated_ += written[i].bytes;
     }
     report_.peak_bytes = std::max(report_.peak_bytes, allocated_);
     std::set<std::uint32_t> freed;  // a kernel may read one several times
     for (const Slot& s : k.inputs)
       if (s.kind == Slot::Kind::Temporary && part.plan().last_use[s.number] == number) freed.insert(s.number);
+    for (const std::optional<std::uint32_t>& t : reused)
+      if (t) freed.erase(*t);
     for (const std::uint32_t t : freed)
       allocated_ -= static_cast<double>(part.shapes.temporaries[t].numel()) *
                     static_cast<double>(size_of(part.plan().temporaries[t]));

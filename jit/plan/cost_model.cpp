@@ -16,9 +16,6 @@ constexpr int per_launch = 16;    // per element of a kernel over a few hundred 
 constexpr int of_composite = 50;  // an operation that is not expanded yet; twice that if it reduces
 constexpr std::size_t unit = 4;   // bytes of the elements that ops.def counts instructions for
 
-// From how many elements of its readers on an additional kernel is worth its launch.
-constexpr std::int64_t cpu_elements = 4096;
-constexpr std::int64_t gpu_elements = 1 << 20;
 // What a GPU executes per element in the time of its loads and stores.
 constexpr int gpu_instructions = 100;
 
@@ -40,10 +37,6 @@ int instructions(const Graph& graph, const Node& n) noexcept {
 
 int instructions_worth_storing(const Shared& value) noexcept { return break_even(value, per_byte, per_launch); }
 
-RowValues row_values(std::int64_t elements, bool is_cpu) noexcept {
-  if (elements < (is_cpu ? cpu_elements : gpu_elements)) return RowValues::Recomputed;
-  return is_cpu ? RowValues::StoredOnCpu : RowValues::StoredOnGpu;
-}
 int instructions_worth_storing_for_rows(std::size_t bytes, RowValues rows) noexcept {
   switch (rows) {
     case RowValues::Recomputed: break;

@@ -75,7 +75,6 @@ std::vector<CostlyPart> costly_parts(const Graph& graph) { return Parts(graph).f
 
 bool repeats(std::span<const CostlyPart> parts, const Shape& shape, std::span<runtime::TensorImpl* const> leaves,
              RowValues rows) noexcept {
-  if (rows == RowValues::Recomputed) return false;
   return std::ranges::any_of(parts, [&](const CostlyPart& part) {
     if (part.instructions < instructions_worth_storing_for_rows(part.bytes, rows)) return false;
     Shape own;

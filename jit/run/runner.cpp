@@ -11,6 +11,7 @@
 #include "../plan/nest.hpp"
 #include "../plan/plan_shapes.hpp"
 #include "../plan/product.hpp"
+#include "../plan/reuse.hpp"
 #include "../stats/stats.hpp"
 #include "in_place.hpp"
 
@@ -107,21 +108,40 @@ class PlanRun {
   void run() {
     for (std::size_t k = 0; k < plan_.kernels.size(); ++k) {
       const Kernel& kernel = plan_.kernels[k]->kernel();
-      for (const Slot& s : kernel.outputs)
-        if (s.kind == Slot::Kind::Temporary)
-          temporaries_[s.number] = make_array(shapes_.temporaries[s.number], plan_.plan.temporaries[s.number], call_);
+      const bool reuses = make_outputs(k);
       gather(kernel);
       const std::span operands(operands_.data(), operands_.size());
       if (kernel.is_product)
         run_product(*plan_.kernels[k], operands, call_);
       else
-        run_kernel(*plan_.kernels[k], operands, shapes_.kernels[k], is_in_place(kernel), call_);
+        run_kernel(*plan_.kernels[k], operands, shapes_.kernels[k], reuses || is_in_place(kernel), call_);
       for (const Slot& s : kernel.inputs)
         if (s.kind == Slot::Kind::Temporary && plan_.plan.last_use[s.number] == k) temporaries_[s.number] = TensorRef();
     }
   }
 
  private:
+  /// Makes the arrays that a kernel writes, but for given ones. Returns whether it writes to the place of what it
+  /// reads.
+  bool make_outputs(std::size_t k) {
+    const Kernel& kernel = plan_.plan.kernels[k];
+    const ReusedTemporaries reused = reused_temporaries(plan_.plan, shapes_, k);
+    bool reuses = false;
+    for (std::size_t i = 0; i < kernel.outputs.size(); ++i) {
+      const Slot& s = kernel.outputs[i];
+      const bool is_temporary = s.kind == Slot::Kind::Temporary;
+      TensorRef& made = is_temporary ? temporaries_[s.number] : targets_[s.number].array;
+      if (made) continue;
+      if (reused[i]) {
+        made = temporaries_[*reused[i]];
+        reuses = true;
+      } else if (is_temporary) {
+        made = make_array(shapes_.temporaries[s.number], plan_.plan.temporaries[s.number], call_);
+      }
+    }
+    return reuses;
+  }
+
   TensorImpl* array(const Slot& s) {
     switch (s.kind) {
       case Slot::Kind::Leaf:
@@ -289,8 +309,9 @@ std::optional<Shape> shape_of_all(const CompiledGraph& compiled, const Call& cal
 
 /// Whether the plan for all shapes would repeat costly parts.
 bool repeats(const ExecutablePlan& plan, const Shape& shape, const Call& call) noexcept {
-  return !plan.costly_parts.empty() &&
-         repeats(plan.costly_parts, shape, call.leaves, row_values(shape.numel(), call.device.is_cpu()));
+  if (plan.costly_parts.empty()) return false;
+  const RowValues rows = row_values(shape.numel(), call.device.is_cpu());
+  return rows != RowValues::Recomputed && repeats(plan.costly_parts, shape, call.leaves, rows);
 }
 
 void run_elementwise(const CompiledGraph& compiled, const Call& call) {
