@@ -554,20 +554,18 @@ TEST(MatMul, ResultsTakeThePlaceOfTheProduct) {
   for (const sn::Device device : devices()) {
     const sn::Tensor<float> a = (sn::randn<float>({n, n}) * 0.1f).to(device), b = sn::randn<float>({n, n}).to(device);
     const sn::Tensor<float> product = sn::matmul(a, b);
-    const auto check = [&](const auto& made, const sn::Tensor<float>& expected, std::size_t most) {
+    const auto check = [&](const auto& made, const sn::Tensor<float>& expected) {
       const sn::Lazy<float> e = made;
-      const std::string said = most == matrix ? "at most 65.5 KB are allocated" : "at most 131 KB are allocated";
-      EXPECT_THAT(sn::explain(e), HasSubstr(said));
+      EXPECT_THAT(sn::explain(e), HasSubstr("at most 65.5 KB are allocated at the same time"));
       const std::size_t before = sn::memory_stats(device).in_use;
       sn::reset_peak_memory(device);
       const sn::Tensor<float> result = e;
-      EXPECT_EQ(sn::memory_stats(device).peak_in_use - before, most) << device;
+      EXPECT_EQ(sn::memory_stats(device).peak_in_use - before, matrix) << device;
       EXPECT_EQ(result.to_vector(), expected.to_vector());
     };
-    check(sn::relu(sn::matmul(a, b) + 1), sn::relu(product + 1), matrix);
-    check(sn::softmax(sn::matmul(a, b), 1), sn::softmax(product, 1), matrix);
-    check(sn::softmax(sn::matmul(a, b), 0), sn::softmax(product, 0), matrix);
-    check(sn::matmul(a, b) + sn::matmul(a, b).t() * 2, product + product.t() * 2, 2 * matrix);
+    check(sn::relu(sn::matmul(a, b) + 1), sn::relu(product + 1));
+    check(sn::softmax(sn::matmul(a, b), 1), sn::softmax(product, 1));
+    check(sn::softmax(sn::matmul(a, b), 0), sn::softmax(product, 0));
   }
 }
 
