@@ -86,10 +86,10 @@ class MeshPlanner {
         open_composites();
       else if (!placed.leaves_agree)
         separate(placed.sliced);
-      else if (!placed.cuts.empty())
-        join(placed);
-      else
+      else if (placed.cuts.empty())
         return finish(placed);
+      else if (!fold_counts(placed.cuts))
+        join(placed);
     }
   }
 
@@ -145,11 +145,39 @@ class MeshPlanner {
     take(once);
   }
 
+  /// Makes constants of the numbers of elements among the cuts, since the plan is for one shape. Returns false if there
+  /// are none, or if the shape of something else follows from theirs.
+  bool fold_counts(std::span<const Cut> cuts) {
+    const auto is_count = [&](const Cut& c) { return c.kind == Cut::Kind::Reduction && node(c.node).op == Op::count; };
+    if (std::ranges::none_of(cuts, is_count)) return false;
+    Rewriting r(graph_);
+    for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
+      const auto cut = std::ranges::find(cuts, id, &Cut::node);
+      r.replace(id, cut != cuts.end() && is_count(*cut) ? r.graph().constant(node(id).dtype, count_of(id))
+                                                        : r.unique(node(id), r.moved_operands(node(id))));
+    }
+    const std::vector<Shape> folded = shapes_of(r.graph(), leaf_shapes_);
+    const auto keeps_shape = [&](Operand o) {
+      return folded[static_cast<std::size_t>(r.moved(o).node)] == shapes_[static_cast<std::size_t>(o.node)];
+    };
+    for (const Node& n : graph_.nodes())
+      if (changes_shape(n.op) && !std::ranges::all_of(graph_.operands(n), keeps_shape)) return false;
+    if (!std::ranges::all_of(graph_.outputs(), keeps_shape)) return false;
+    take(r);
+    return true;
+  }
+  std::uint64_t count_of(NodeId id) const {
+    const std::int64_t elements = shapes_[static_cast<std::size_t>(graph_.operands(node(id))[0].node)].numel();
+    return static_cast<std::uint64_t>(elements /
+                                      std::max<std::int64_t>(shapes_[static_cast<std::size_t>(id)].numel(), 1));
+  }
+
   void take(Rewriting& r) {
     for (const Operand o : graph_.outputs()) r.graph().output(r.moved(o));
     std::vector<std::uint32_t> all(graph_.outputs().size());
     std::iota(all.begin(), all.end(), 0u);
     graph_ = part_of(r.graph(), all);
+    is_whole_ = false;
   }
 
   std::uint32_t add_value(PlacedLeaf leaf, const Shape& shape) {
@@ -163,8 +191,7 @@ class MeshPlanner {
   void join(const Placements& placed) {
     const CutGraph c{graph_, shapes_, mesh_, expression_};
     std::map<int, std::vector<Cut>> by_ranks;  // cuts whose parts the same ranks compute
-    for (const Cut& cut : placed.cuts)
-      if (!is_known_count(cut)) by_ranks[ranks_of(c, cut)].push_back(cut);
+    for (const Cut& cut : placed.cuts) by_ranks[ranks_of(c, cut)].push_back(cut);
     std::map<NodeId, StepResult> joined;
     for (const auto& [ranks, cuts] : by_ranks) {
       const std::vector<NodeId> kept =
@@ -182,38 +209,12 @@ class MeshPlanner {
     Rewriting r(graph_);
     for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {
       const auto result = joined.find(id);
-      if (result != joined.end())
-        r.replace(id, go_on(r.graph(), node(id), result->second));
-      else if (std::ranges::any_of(placed.cuts, [&](const Cut& cut) { return cut.node == id; }))
-        r.replace(id, r.graph().constant(node(id).dtype, count_of(id)));
-      else
-        r.replace(id, r.unique(node(id), r.moved_operands(node(id))));
+      r.replace(id, result == joined.end() ? r.unique(node(id), r.moved_operands(node(id)))
+                                           : go_on(r.graph(), node(id), result->second));
     }
     take(r);
   }
 
-  /// Whether a cut is a number of elements whose shape nothing depends on: a constant, since the plan is for one shape.
-  bool is_known_count(const Cut& cut) const {
-    return cut.kind == Cut::Kind::Reduction && node(cut.node).op == Op::count && is_shape_implied(cut.node);
-  }
-  std::uint64_t count_of(NodeId id) const {
-    const std::int64_t elements = shapes_[static_cast<std::size_t>(graph_.operands(node(id))[0].node)].numel();
-    return static_cast<std::uint64_t>(elements /
-                                      std::max<std::int64_t>(shapes_[static_cast<std::size_t>(id)].numel(), 1));
-  }
-  /// Whether other operands of its readers, or of theirs, have the same shape.
-  bool is_shape_implied(NodeId id) const {
-    if (std::ranges::any_of(graph_.outputs(), [&](Operand o) { return o.node == id; })) return false;
-    for (NodeId reader = id + 1; reader < std::ssize(graph_.nodes()); ++reader) {
-      const auto operands = graph_.operands(node(reader));
-      if (std::ranges::find(operands, id, &Operand::node) == operands.end()) continue;
-      const bool has_other = std::ranges::any_of(operands, [&](Operand o) {
-        return o.node != id && shapes_[static_cast<std::size_t>(o.node)] == shapes_[static_cast<std::size_t>(reader)];
-      });
-      if (changes_shape(node(reader).op) || (!has_other && !is_shape_implied(reader))) return false;
-    }
-    return true;
-  }
   /// The node's value, computed from what the step left.
   static Operand go_on(Graph& g, const Node& n, const StepResult& result) {
     if (result.kind != StepResult::Kind::Count) return g.cast(g.leaf(result.dtype, result.value), n.dtype);
@@ -309,6 +310,7 @@ class MeshPlanner {
                                          : part(r.graph(), graph_[graph_.outputs()[i]], s->axis));
     }
     graph_ = std::move(r.graph());
+    is_whole_ = false;
   }
 
   MeshPlan finish(const Placements& placed) {
@@ -322,9 +324,8 @@ class MeshPlanner {
       if (!plan_.outputs.back().value) computed.push_back(i);
     }
     plan_.has_last = !computed.empty();
-    const bool is_whole = plan_.steps.empty() && leaves_.size() == call_.leaves.size();
     plan_.last =
-        is_whole ? RankEvaluation{nullptr, sources_, placed.leaves} : evaluation(part_of(graph_, computed), placed);
+        is_whole_ ? RankEvaluation{nullptr, sources_, placed.leaves} : evaluation(part_of(graph_, computed), placed);
     find_last_uses();
     return std::move(plan_);
   }
@@ -375,7 +376,8 @@ class MeshPlanner {
   }
 
   const CompiledGraph& compiled_;
-  Graph graph_;  // what is left
+  Graph graph_;           // what is left
+  bool is_whole_ = true;  // it is still the compiled graph's
   const Call& call_;
   const Mesh mesh_;
   const std::int64_t expression_;

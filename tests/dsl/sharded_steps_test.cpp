@@ -1,8 +1,11 @@
 // Evaluations on a mesh of many steps: each sum over the sharded dim needs the one before.
 #include <sinter/dsl/sharded.hpp>
+#include <sinter/jit/lazy.hpp>
 
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "devices.hpp"
 #include "gathered.hpp"
@@ -13,6 +16,7 @@ namespace sinter_tests {
 namespace {
 
 namespace sn = sinter;
+namespace jit = sinter::jit;
 
 sn::Tensor<float> waves(const sn::Shape& shape) {
   return sn::Tensor<float>(sn::Tensor((sn::arange<float>(shape.numel()) * 0.37f).sin().reshape(shape)));
@@ -82,6 +86,46 @@ TEST(ShardedSteps, ValuesThatAreKept) {
   auto out = sn::shard(waves({7, 5}), mesh);
   out.assign(costly(out) / sn::sum(costly(out), 0));
   EXPECT_TRUE(near(out, costly(x) / sn::sum(costly(x), 0)));
+}
+
+/// A number of elements needs no communication, but is that of all ranks.
+TEST(ShardedSteps, CountsAreThoseOfTheWholeDim) {
+  for (const std::size_t ranks : {1, 2, 3, 8}) {
+    const sn::Mesh mesh{std::vector<sn::Device>(ranks)};
+    const sn::Tensor<float> x = waves({3, 2}), y = waves({3, 2}) * 2;
+    const auto s = sn::shard(x, mesh), t = sn::shard(y, mesh);
+    EXPECT_TRUE(
+        near(sn::Tensor(sn::grad(sn::sum(sn::mean(s, 0)), s)), sn::Tensor(sn::grad(sn::sum(sn::mean(x, 0)), x))));
+    EXPECT_TRUE(near(sn::Tensor(sn::grad(sn::sum(sn::mean(s * t, 0)), s)),
+                     sn::Tensor(sn::grad(sn::sum(sn::mean(x * y, 0)), x))));
+    EXPECT_TRUE(near(sn::Tensor(sn::grad(sn::mean(s * s), s)), sn::Tensor(sn::grad(sn::mean(x * x), x))));
+    EXPECT_TRUE(near(sn::Tensor(sn::var(s, 0)), sn::Tensor(sn::var(x, 0))));
+  }
+}
+
+jit::LazyRef apply(sn::Op op, const std::vector<jit::LazyRef>& operands, jit::ReduceAxes along = {}) {
+  return jit::lazy(op, operands, along);
+}
+
+/// Where nothing else has the shape of the number of elements.
+TEST(ShardedSteps, CountsKeepTheirShape) {
+  const sn::Mesh mesh{std::vector<sn::Device>(3)};
+  const auto x = waves({7, 2});
+  const auto count = [](const jit::LazyRef& v) { return apply(sn::Op::count, {v}, {2, false}); };
+  const std::vector<std::function<jit::LazyRef(jit::LazyRef)>> programs{
+      [&](const jit::LazyRef& v) { return count(v); },
+      [&](const jit::LazyRef& v) { return apply(sn::Op::add, {count(v), count(apply(sn::Op::mul, {v, v}))}); },
+      [&](const jit::LazyRef& v) {
+        const jit::LazyRef e = apply(sn::Op::exp, {count(v)});
+        return apply(sn::Op::add, {e, apply(sn::Op::sin, {e})});
+      },
+      [&](const jit::LazyRef& v) { return apply(sn::Op::sum, {apply(sn::Op::exp, {count(v)})}, {1, false}); },
+      [&](const jit::LazyRef& v) { return apply(sn::Op::add, {v, count(v)}); },
+      [&](const jit::LazyRef& v) { return apply(sn::Op::add, {count(v), apply(sn::Op::amax, {v}, {2, false})}); },
+  };
+  for (const auto& program : programs)
+    EXPECT_TRUE(near(sn::AnyTensor(jit::evaluate_one(program(jit::lazy(sn::shard(x, mesh).impl())))),
+                     sn::AnyTensor(jit::evaluate_one(program(jit::lazy(x.impl()))))));
 }
 
 TEST(ShardedSteps, WritingAResultChangesNoOther) {
