@@ -91,16 +91,19 @@ class MeshRun {
   /// Each rank evaluates the same graph over the parts of all ranks.
   TensorRef reduce(const StepResult::Gathered& how, std::span<const RankParts> parts) const {
     const runtime::Subject subject(how.subject);
-    std::vector<TensorRef> arrays;
-    for (std::size_t i = 0; i < how.parts.size(); ++i) arrays.push_back(gather(how, parts[i], how.parts[i]));
-    if (how.numbers_ranks) arrays.push_back(runtime::iota_tensor({how.rows, 1}, mesh_));
+    std::vector<TensorRef> gathered;
+    for (std::size_t i = 0; i < how.parts.size(); ++i) gathered.push_back(gather(how, parts[i], how.parts[i]));
+    RankResults made = evaluate(how, std::move(gathered), {.device = mesh_});
+    return runtime::replicated_from_copies(std::move(made[0]), mesh_);
+  }
+  RankResults evaluate(const StepResult::Gathered& how, std::vector<TensorRef> gathered, Call call) const {
+    if (how.numbers_ranks) gathered.push_back(runtime::iota_tensor({how.rows, 1}, mesh_));
     std::vector<TensorImpl*> leaves;
-    for (const TensorRef& t : arrays) leaves.push_back(t.get());
+    for (const TensorRef& t : gathered) leaves.push_back(t.get());
+    call.leaves = leaves;
     const std::vector<int> axes(leaves.size(), no_axis);
     const Result each_makes_its_own;
-    RankResults made =
-        run_ranks(*how.compiled, {.leaves = leaves, .device = mesh_}, mesh_, axes, {&each_makes_its_own, 1});
-    return runtime::replicated_from_copies(std::move(made[0]), mesh_);
+    return run_ranks(*how.compiled, call, mesh_, axes, {&each_makes_its_own, 1});
   }
 
   /// (ranks with rows, elements of a part), replicated.
@@ -122,8 +125,20 @@ class MeshRun {
     if (mesh_.size() > 1) show_collectives(step);
     if (step.parts.compiled) (void)run(step.parts, std::vector<Result>(step.outputs), false, step.ranks);
     for (const StepResult& r : step.results)
+      if (r.gathered) show_reduction(r);
+    for (const StepResult& r : step.results)
       left(r) = r.kind == StepResult::Kind::Count ? runtime::iota_tensor(r.shape, mesh_)
                                                   : empty_placed(r.shape, r.axis, r.dtype, mesh_);
+  }
+  void show_reduction(const StepResult& r) const {
+    std::vector<TensorRef> gathered;
+    for (const DType dtype : r.gathered->parts)
+      gathered.push_back(runtime::empty_replicated({r.gathered->rows, r.gathered->counts[0]}, dtype, mesh_));
+    const std::vector<std::uint32_t> numbers(gathered.size() + 1, r.value);
+    Call own = call_;
+    own.has_results = false;
+    own.leaf_numbers = numbers;
+    (void)evaluate(*r.gathered, std::move(gathered), own);
   }
   void show_collectives(const MeshStep& step) const {
     for (const Bucket& b : step.buckets)
