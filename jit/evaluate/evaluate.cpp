@@ -156,7 +156,7 @@ void run_specialized(const CompiledGraph& found, const Call& call) {
   run_compiled_graph(specialize(found, call.scalars, call.device, call.runs()), call);
 }
 
-/// The stages of an evaluation on a mesh become known one after another.
+/// On a mesh, what ranks evaluate is prepared by the calling thread.
 template <class F>
 std::future<void> prepared_now(F prepare) {
   std::promise<void> done;

@@ -24,7 +24,7 @@ void evaluate_converting(const Bound& tree, runtime::TensorRef& output);
 /// What `print` prints of every kernel that an evaluation would run on a GPU, in order, for new outputs.
 std::vector<runtime::KernelSource> kernel_texts(const Recorded& recorded, PrintSource& print);
 
-/// What an evaluation would run: its plans in order, on a mesh those of one rank, stage by stage.
+/// What an evaluation would run: its plans in order, on a mesh those of one rank, step by step.
 struct Inspection {
   std::shared_ptr<const CompiledGraph> owner;  // keeps `compiled` alive
   const CompiledGraph* compiled = nullptr;     // the one for these scalars

@@ -89,10 +89,10 @@ class Builder {
     if (expression_.device.is_mesh()) report_.ranks = Mesh::of(expression_.device).size();
     report_.collectives = inspection_.collectives;
     std::span<const RowReport> rows = inspection_.row_reports;
-    const CompiledGraph* stage = nullptr;
+    const CompiledGraph* step = nullptr;
     for (const CapturedPlan& plan : inspection_.plans) {
-      if (stage) parts_ += static_cast<std::uint32_t>(stage->outputs());
-      stage = plan.compiled.get();
+      if (step) parts_ += static_cast<std::uint32_t>(step->outputs());
+      step = plan.compiled.get();
       std::vector<runtime::TensorImpl*> leaves;
       for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
       const std::size_t kernels = plan.ready->kernels.size();
@@ -117,12 +117,12 @@ class Builder {
         report_.kernels.back().steps[i].is_repeated = again.nodes[k][i];
     }
     for (const jit::Repeated& r : again.values) add_repeated(r);
-    if (first > 0 && first < report_.kernels.size()) report_.boundaries.push_back({first - 1, first, stage_boundary()});
+    if (first > 0 && first < report_.kernels.size()) report_.boundaries.push_back({first - 1, first, step_boundary()});
     for (Boundary b : boundaries_of(part.plan(), part.shapes, blas(), inspection_.compiled->eager()))
       report_.boundaries.push_back({b.before + first, b.after + first, std::move(b.reason)});
     report_.temporaries += part.plan().temporaries.size();
   }
-  std::string stage_boundary() const {
+  std::string step_boundary() const {
     return report_.collectives.empty() ? "each rank evaluates the first before the rest"
                                        : "the mesh's ranks communicate between them";
   }
@@ -306,7 +306,7 @@ class Builder {
   const Inspection inspection_;
   const Graph lowered_;
   const runtime::GpuBackend* gpu_ = nullptr;
-  std::uint32_t parts_ = 0;  // of the stages before
+  std::uint32_t parts_ = 0;  // of the steps before
   double allocated_ = 0;     // by the kernels so far: results, and temporaries that are still needed
   Report report_;
 };

@@ -125,28 +125,30 @@ std::vector<NodeId> kept_values(const Graph& graph, const Placements& placed, st
   const auto nodes = graph.nodes();
   const auto index = [](NodeId id) { return static_cast<std::size_t>(id); };
   std::vector<bool> is_cut(nodes.size()), is_in_parts(nodes.size()), is_read_later(nodes.size());
+  const auto mark_operands = [&](std::vector<bool>& marked, std::size_t of) {
+    for (const Operand o : graph.operands(nodes[of])) marked[index(o.node)] = true;
+  };
   for (const Cut& cut : placed.cuts) is_cut[index(cut.node)] = true;
-  for (const Cut& cut : cuts)
-    for (const Operand o : graph.operands(nodes[index(cut.node)])) is_in_parts[index(o.node)] = true;
+  for (const Cut& cut : cuts) mark_operands(is_in_parts, index(cut.node));
   for (std::size_t i = nodes.size(); i-- > 0;)
-    for (const Operand o : graph.operands(nodes[i]))
-      if (is_in_parts[i]) is_in_parts[index(o.node)] = true;
-  for (const Operand o : graph.outputs()) is_read_later[index(o.node)] = true;
-  for (std::size_t i = nodes.size(); i-- > 0;)
-    for (const Operand o : graph.operands(nodes[i])) {
-      const bool is_computed_later = !is_in_parts[i] && !is_cut[i];
-      if (is_computed_later && (placed.axes[i] == depends_on_cut || is_read_later[i]))
-        is_read_later[index(o.node)] = true;
-    }
-  std::vector<NodeId> kept;
+    if (is_in_parts[i]) mark_operands(is_in_parts, i);
   FanoutFreeCones cones(graph);
-  for (NodeId id = 0; id < std::ssize(nodes); ++id) {
-    const Node& n = nodes[index(id)];
-    const bool is_shared = is_in_parts[index(id)] && is_read_later[index(id)] && !is_cut[index(id)];
-    if (!is_shared || placed.axes[index(id)] == depends_on_cut || compute_dtype(n.dtype) != n.dtype) continue;
-    const int enough = instructions_worth_storing({.computations = 2, .readers = 2, .bytes = size_of(n.dtype)});
-    if (cones.instructions(id, enough, [](NodeId) { return false; }) >= enough) kept.push_back(id);
+  const auto is_worth_keeping = [&](std::size_t i) {
+    if (!is_in_parts[i] || placed.axes[i] == depends_on_cut || compute_dtype(nodes[i].dtype) != nodes[i].dtype)
+      return false;
+    const int enough = instructions_worth_storing({.computations = 2, .readers = 2, .bytes = size_of(nodes[i].dtype)});
+    return cones.instructions(static_cast<NodeId>(i), enough, [](NodeId) { return false; }) >= enough;
+  };
+  std::vector<NodeId> kept;
+  for (const Operand o : graph.outputs()) is_read_later[index(o.node)] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (!is_read_later[i] || is_cut[i]) continue;
+    if (is_worth_keeping(i))
+      kept.push_back(static_cast<NodeId>(i));
+    else
+      mark_operands(is_read_later, i);
   }
+  std::ranges::reverse(kept);
   return kept;
 }
 

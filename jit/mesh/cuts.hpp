@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "mesh_plan.hpp"
 #include "placement.hpp"
@@ -17,7 +18,8 @@ struct CutGraph {
 };
 
 /// The values without a cut that these cuts depend on, as does what follows them, and that take longer to compute again
-/// than to keep. So work grows with the length of a chain of sums, not with its square.
+/// than to keep. So work grows with the length of a chain of sums, not with its square. No 16-bit values, which keeping
+/// would round.
 std::vector<NodeId> kept_values(const Graph& graph, const Placements& placed, std::span<const Cut> cuts);
 
 /// The graph that computes a rank's partial results for these cuts, in the shapes of the whole results, and the values

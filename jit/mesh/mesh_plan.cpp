@@ -323,9 +323,10 @@ class MeshPlanner {
       plan_.outputs.back().value = own_value(i);
       if (!plan_.outputs.back().value) computed.push_back(i);
     }
-    plan_.has_last = !computed.empty();
-    plan_.last =
-        is_whole_ ? RankEvaluation{nullptr, sources_, placed.leaves} : evaluation(part_of(graph_, computed), placed);
+    if (is_whole_)
+      plan_.last = RankEvaluation{nullptr, sources_, placed.leaves};
+    else if (!computed.empty())
+      plan_.last = evaluation(part_of(graph_, computed), placed);
     find_last_uses();
     return std::move(plan_);
   }
@@ -335,11 +336,15 @@ class MeshPlanner {
     const auto use = [&](std::uint32_t value, std::size_t step) {
       plan_.last_uses[value] = static_cast<std::uint32_t>(step);
     };
+    const auto use_leaves = [&](const std::optional<RankEvaluation>& of, std::size_t step) {
+      if (!of) return;
+      for (const std::uint32_t value : of->leaves) use(value, step);
+    };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      for (const std::uint32_t value : plan_.steps[s].parts.leaves) use(value, s);
+      use_leaves(plan_.steps[s].parts, s);
       for (const StepResult& result : plan_.steps[s].results) use(result.value, s);
     }
-    for (const std::uint32_t value : plan_.last.leaves) use(value, plan_.steps.size());
+    use_leaves(plan_.last, plan_.steps.size());
     for (const MeshOutput& output : plan_.outputs)
       if (output.value) use(*output.value, plan_.steps.size());
   }

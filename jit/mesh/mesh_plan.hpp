@@ -49,8 +49,8 @@ struct StepResult {
 
 /// What the same ranks compute in one evaluation and then combine.
 struct MeshStep {
-  RankEvaluation parts;  // `compiled` is null if there is nothing to compute
-  int ranks;             // the first ones, which have rows
+  std::optional<RankEvaluation> parts;  // none if there is nothing to compute
+  int ranks;                            // the first ones, which have rows
   std::size_t outputs;
   std::vector<StepResult> results;
 
@@ -72,8 +72,7 @@ struct MeshPlan {
   std::vector<std::uint32_t>
       last_uses;  // by value: the last step that reads it; steps.size() if `last` or the user does
   std::vector<MeshStep> steps;
-  bool has_last = true;
-  RankEvaluation last;  // of the outputs that are no value
+  std::optional<RankEvaluation> last;  // of the outputs that are no value
   std::vector<MeshOutput> outputs;
 };
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <runtime/collective/call.hpp>
 #include <sinter/runtime/communicator.hpp>
@@ -55,7 +57,7 @@ class MeshRun {
     Call own = call_;
     own.leaves = leaves;
     own.leaf_numbers = what.leaves;
-    own.has_results = &what == &plan_.last;
+    own.has_results = plan_.last && &what == &*plan_.last;
     own.marks_outputs = marks_outputs;
     return run_ranks(what.compiled ? *what.compiled : compiled_, own, mesh_, what.leaf_axes, results, ranks);
   }
@@ -69,7 +71,7 @@ class MeshRun {
       if (r.kind == StepResult::Kind::Shards)
         results[r.output] = {r.axis, empty_placed(r.shape, r.axis, r.dtype, mesh_)};
     RankResults parts;
-    if (step.parts.compiled) parts = run(step.parts, results, buckets.overlap(), step.ranks);
+    if (step.parts) parts = run(*step.parts, results, buckets.overlap(), step.ranks);
     if (!step.sums.empty()) {
       const runtime::Subject subject(step.sums_name);
       buckets.all_reduce();
@@ -123,7 +125,7 @@ class MeshRun {
   /// Shows the visitor what the step computes and sends; the values have the right shapes and dtypes.
   void show(const MeshStep& step) {
     if (mesh_.size() > 1) show_collectives(step);
-    if (step.parts.compiled) (void)run(step.parts, std::vector<Result>(step.outputs), false, step.ranks);
+    if (step.parts) (void)run(*step.parts, std::vector<Result>(step.outputs), false, step.ranks);
     for (const StepResult& r : step.results)
       if (r.gathered) show_reduction(r);
     for (const StepResult& r : step.results)
@@ -173,7 +175,7 @@ class MeshRun {
     std::vector<Result> results;
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i)
       if (!plan_.outputs[i].value) results.push_back(result(i));
-    if (plan_.has_last) (void)run(plan_.last, results, false, mesh_.size());
+    if (plan_.last) (void)run(*plan_.last, results, false, mesh_.size());
     if (!call_.runs()) return;
     for (std::size_t i = 0, computed = 0; i < plan_.outputs.size(); ++i) {
       TensorRef& given = call_.outputs[i];

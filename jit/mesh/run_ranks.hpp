@@ -14,11 +14,11 @@ struct Result {
   runtime::TensorRef array;  // on the mesh; null: each rank makes its own, see RankResults
 };
 
-/// By result, then by rank of this process; null where the result has an array.
+/// By result, then by rank of this process; empty for a result that has an array.
 using RankResults = std::vector<std::vector<runtime::TensorRef>>;
 
 /// Runs the compiled graph on each rank, with its shards of the leaves, sliced along `leaf_axes` (see Placements), and
-/// writes to the arrays of `results` if given. All ranks use the same kernels. If a rank throws, the others still run,
+/// writes to the arrays of `results` if given. If a rank throws, the others still run,
 /// then the first error is thrown. `call` is the evaluation on the mesh; its outputs are ignored. Ranks without rows,
 /// which are those from `ranks` on, are skipped: their results are null.
 RankResults run_ranks(const CompiledGraph& compiled, const Call& call, const Mesh& mesh, std::span<const int> leaf_axes,

@@ -86,7 +86,8 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
 
   /// Whether all plans depend on shapes: the graph reduces, multiplies matrices or broadcasts to another's shape.
   bool depends_on_shapes() const noexcept { return depends_on_shapes_; }
-  /// The plan for leaves of these shapes. Any graph has one.
+  /// The plan for leaves of these shapes. Any graph has one. Where reductions determine the kernels, it is the same for
+  /// all `rows`.
   const ExecutablePlan& plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const;
   /// The plan for all shapes with which the outputs have one shape, unless all plans depend on shapes.
   const ExecutablePlan& plan_for_one_shape() const {
@@ -118,7 +119,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   Graph recorded_;
   std::optional<Graph> deduplicated_;
   SpecializedGraphs specialized_;
-  bool eager_, depends_on_shapes_, limits_scalars_;
+  bool eager_, depends_on_shapes_, depends_on_rows_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<bool> is_array_;
   std::vector<NarrowScalar> narrow_scalars_;

@@ -121,8 +121,8 @@ class PlanRun {
   }
 
  private:
-  /// Makes the arrays that a kernel writes, but for given ones. Returns whether it writes to the place of what it
-  /// reads.
+  /// Makes the arrays that a kernel writes, but for given ones. Returns whether one may be in the place of what it
+  /// reads: the kernel is then the variant for that even if all are given, so that one variant serves all evaluations.
   bool make_outputs(std::size_t k) {
     const Kernel& kernel = plan_.plan.kernels[k];
     const ReusedTemporaries reused = reused_temporaries(plan_.plan, shapes_, k);
@@ -131,13 +131,12 @@ class PlanRun {
       const Slot& s = kernel.outputs[i];
       const bool is_temporary = s.kind == Slot::Kind::Temporary;
       TensorRef& made = is_temporary ? temporaries_[s.number] : targets_[s.number].array;
+      reuses |= reused[i].has_value();
       if (made) continue;
-      if (reused[i]) {
+      if (reused[i])
         made = temporaries_[*reused[i]];
-        reuses = true;
-      } else if (is_temporary) {
+      else if (is_temporary)
         made = make_array(shapes_.temporaries[s.number], plan_.plan.temporaries[s.number], call_);
-      }
     }
     return reuses;
   }
@@ -224,7 +223,7 @@ void run_plan(const CompiledGraph& compiled, const ExecutablePlan& plan, const P
   Targets targets = targets_for(compiled, plan, shapes.outputs, call);
   if (call.visitor) call.visitor->plan(captured(compiled, plan, shapes, call));
   if (call.runs() && std::ranges::all_of(shapes.outputs, [](const Shape& s) { return s.numel() == 0; }))
-    std::ranges::for_each(targets, [&](Target& t) { array_of(t, call); });  // no kernel has anything to compute
+    std::ranges::for_each(targets, [&](Target& t) { array_of(t, call); });  // what only leads to them is not computed
   else
     PlanRun(plan, shapes, targets, call).run();
   finish(targets, call);

@@ -569,4 +569,22 @@ TEST(MatMul, ResultsTakeThePlaceOfTheProduct) {
   }
 }
 
+/// The kernel after a product is the same whether its output is given or takes the product's place.
+TEST(MatMul, OneVariantServesAllOutputs) {
+  for (const sn::Device device : devices()) {
+    if (device.is_cpu()) continue;
+    const sn::Tensor<float> a = sn::ones({8, 8}, device), b = sn::ones({8, 8}, device);
+    sn::Tensor<float> out = sn::empty({8, 8}, device);
+    const sn::Lazy<float> e = sn::Lazy<float>(sn::cosh(sn::matmul(a, b)) * 3.5f);
+    sn::prepare(e);
+    const auto compiled = [] { return sn::jit_stats().compiles + sn::jit_stats().disk_hits; };
+    const std::uint64_t before = compiled();
+    out.assign(e);
+    EXPECT_EQ(compiled(), before) << device;
+    const sn::Tensor<float> made = sn::Lazy<float>(sn::cosh(sn::matmul(a, b)) * 3.5f);
+    EXPECT_EQ(compiled(), before) << device;
+    EXPECT_EQ(out.to_vector(), made.to_vector());
+  }
+}
+
 }  // namespace

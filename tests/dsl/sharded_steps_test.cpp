@@ -54,6 +54,22 @@ TEST(ShardedSteps, WorkGrowsWithTheirNumber) {
   EXPECT_LT(many, 12 * few);  // 8 times as many steps; 64 times the work if each computed all before again
 }
 
+/// A costly value that several others of a step need, none of which is worth keeping by itself.
+TEST(ShardedSteps, WorkGrowsWithTheirNumberWhereValuesAreShared) {
+  const sn::Mesh mesh({sn::Device(), sn::Device()});
+  const auto x = sn::shard(waves({64, 16}), mesh);
+  const auto shared = [&](int steps) {
+    sn::Lazy<float> y = x;
+    for (int i = 0; i < steps; ++i) {
+      const sn::Lazy<float> c = sn::Lazy<float>(lgamma(abs(y) + 1)), a = sn::Lazy<float>(c * 2),
+                            b = sn::Lazy<float>(c * c);
+      y = sn::Lazy<float>(a * sn::sum(a, 0) - b * sn::sum(b, 0));
+    }
+    return y;
+  };
+  EXPECT_LT(operations(shared(40)), 12 * operations(shared(5)));
+}
+
 TEST(ShardedSteps, HaveTheResultsOfOneDevice) {
   for (const std::size_t ranks : {1, 2, 3, 8}) {
     const sn::Mesh mesh{std::vector<sn::Device>(ranks)};
