@@ -21,7 +21,10 @@ int min_blocks_per_multiprocessor(const LoweringContext& context) {
     const int registers = elements * traits.stream_registers + pointers + partials + others;
     return registers <= max_looped ? std::max(1024 / scheme.block, 1) : 1;
   }
-  const int registers = elements * traits.row_register_bytes / 4 + 3 * (rows * std::max(1, largest) - 1) + others;
+  const int addresses =
+      scheme.team == 1 && context.c.vector_width == 1 ? elements / 4 : 0;  // each thread has its own row
+  const int registers =
+      elements * traits.row_register_bytes / 4 + 3 * (rows * std::max(1, largest) - 1) + others + addresses;
   return !traits.calls_long_functions && registers <= max_in_registers ? 1024 / scheme.block : 1;
 }
 
