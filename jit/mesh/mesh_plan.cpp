@@ -276,7 +276,7 @@ class MeshPlanner {
     };
     for (std::uint32_t i = 0; i < cuts.size(); ++i)
       if (step.results[i].kind == StepResult::Kind::Sum) step.sums.push_back(i);
-    std::ranges::stable_sort(step.sums, {}, [&](std::uint32_t i) { return depth[part_of(i)]; });
+    std::ranges::sort(step.sums, {}, [&](std::uint32_t i) { return std::pair(depth[part_of(i)], i); });
     const std::vector<Shape> shapes = shapes_of(parts, leaf_shapes_);
     for (const std::uint32_t i : step.sums) {
       step.sum_parts.push_back({shapes[part_of(i)], step.results[i].dtype});
