@@ -105,6 +105,7 @@ class LoopWriter {
     numbers_.clear();
     made_.clear();
     for (std::string& text : texts_) text.clear();
+    advances_.clear();
     for (const auto steps : {uniform, run})
       for (const Step& s : steps) add(s);
     std::string stores, head;
@@ -118,10 +119,9 @@ class LoopWriter {
     const std::size_t loop = steps_.chains.size();
     loops_ += fmt::format(
         "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n) "
-        "{{\n{}  for (std::int64_t r = 0; r < rows; ++r) {{\n{}    for_each_block(n, {}, [=](std::int64_t i, auto "
-        "range) "
-        "SINTER_LAMBDA {{\n{}{}    }});\n  }}\n  clear_upper_halves();\n}}\n",
-        loop, text_of(Level::Once), text_of(Level::EachRow), head, text_of(Level::EachTile), stores);
+        "{{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block(n, {}, [=](std::int64_t i, auto range) "
+        "SINTER_LAMBDA {{\n{}{}    }});\n{}  }}\n  clear_upper_halves();\n}}\n",
+        loop, text_of(Level::Once), text_of(Level::EachRow), head, text_of(Level::EachTile), stores, advances_);
     table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);
     return std::move(chain_);
   }
@@ -159,8 +159,9 @@ class LoopWriter {
   std::size_t add_operand(ValueId v) {
     const std::size_t operand = chain_.operands.size();
     chain_.operands.push_back(v);
-    text_of(Level::EachRow) +=
-        fmt::format("    void* const p{0} = static_cast<char*>(operands[{0}]) + r * steps[{0}];\n", operand);
+    text_of(Level::Once) +=
+        fmt::format("  char* p{0} = static_cast<char*>(operands[{0}]);\n  const auto step{0} = steps[{0}];\n", operand);
+    advances_ += fmt::format("    p{0} += step{0};\n", operand);
     return operand;
   }
 
@@ -177,12 +178,8 @@ class LoopWriter {
     if (!made_.insert(v).second) return;
     chain_.reads.push_back(v);
     const Level level = steps_.values[v].level;
-    if (level == Level::EachTile)
-      declare(level, v, fmt::format("load<{}>(p{}, i, range)", type_of(v), add_operand(v)));
-    else if (level == Level::EachRow)
-      declare(level, v, fmt::format("broadcast<{}>(p{})", type_of(v), add_operand(v)));
-    else
-      declare(level, v, fmt::format("broadcast<{}>(operands[{}])", type_of(v), add_operand(v)));
+    const char* const how = level == Level::EachTile ? "load<{}>(p{}, i, range)" : "broadcast<{}>(p{})";
+    declare(level, v, fmt::format(fmt::runtime(how), type_of(v), add_operand(v)));
   }
 
   std::string value_of(const Step& s) {
@@ -211,6 +208,7 @@ class LoopWriter {
   std::map<ValueId, std::size_t> numbers_;
   std::set<ValueId> made_;  // values that the text has declared
   std::string texts_[3];
+  std::string advances_;  // from row to row
   Chain chain_;
   std::vector<Op> defined_;
   std::string functions_, loops_, table_;

@@ -25,25 +25,28 @@ struct PanelMemory {
 }  // namespace
 
 bool DirectRun::is_possible(const Steps& steps, const LoopNest& nest, const TileLayout& layout) noexcept {
-  return !steps.direct.empty() && std::ranges::all_of(steps.direct, [&](const DirectOperand& o) {
-    if (o.kind != DirectOperand::Kind::Array) return true;
-    if (nest.operands[o.number].data == nullptr) return false;
-    return layout.accesses[o.number] != Access::Packed || is_in_panel(nest, layout, o);
-  });
+  if (steps.direct.empty()) return false;
+  return layout.is_in_place || std::ranges::all_of(steps.direct, [&](const DirectOperand& o) {
+           if (o.kind != DirectOperand::Kind::Array) return true;
+           if (nest.operands[o.number].data == nullptr) return false;
+           return layout.accesses[o.number] != Access::Packed || is_in_panel(nest, layout, o);
+         });
 }
 
 DirectRun::DirectRun(const Job& job) : job_(job), step_(job.steps.tiles[0]) {
   const int outer = job.layout.first_row_dim - 1;
-  std::size_t k = 0;
+  void** at = at_;
+  std::int64_t* step = steps_;
   for (const DirectOperand& o : job.steps.direct) {
-    steps_[k] = 0;
-    if (o.kind == DirectOperand::Kind::Scalar)
-      at_[k] = address(job.scalars[o.number]);
-    else if (o.kind == DirectOperand::Kind::Constant)
-      at_[k] = address(job.steps.constants[o.number]);
-    else if (outer >= 0)
-      steps_[k] = job.nest.operands[o.number].strides[outer] * o.size;
-    ++k;
+    *step = 0;
+    if (o.kind == DirectOperand::Kind::Array) {
+      const NestOperand& array = job.nest.operands[o.number];
+      *at = array.data;
+      if (outer >= 0) *step = array.strides[outer] * o.size;
+    } else {
+      *at = address(o.kind == DirectOperand::Kind::Scalar ? job.scalars[o.number] : job.steps.constants[o.number]);
+    }
+    ++at, ++step;
   }
   if (job.layout.panel > 1) make_panels();
 }
@@ -113,6 +116,11 @@ void DirectRun::run_panel(std::int64_t first_row, std::int64_t first, std::int64
 
 /// Elements [first, first + n) of rows that are equally far apart.
 void DirectRun::run_rows(std::int64_t row, std::int64_t rows, std::int64_t first, std::int64_t n) noexcept {
+  if (row > 0 || first > 0) move_to(row, first);  // a run begins at the arrays' first elements
+  call(rows, n);
+}
+
+void DirectRun::move_to(std::int64_t row, std::int64_t first) noexcept {
   std::size_t k = 0;
   for (const DirectOperand& o : job_.steps.direct) {
     if (o.kind == DirectOperand::Kind::Array && !is_in_panel(job_.nest, job_.layout, o)) {
@@ -122,7 +130,6 @@ void DirectRun::run_rows(std::int64_t row, std::int64_t rows, std::int64_t first
     }
     ++k;
   }
-  call(rows, n);
 }
 
 void DirectRun::call(std::int64_t rows, std::int64_t n) noexcept {

@@ -24,6 +24,7 @@ class DirectRun {
 
   void make_panels();
   void run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n) noexcept;
+  void move_to(std::int64_t row, std::int64_t first) noexcept;
   void run_rows(std::int64_t row, std::int64_t rows, std::int64_t first, std::int64_t n) noexcept;
   void call(std::int64_t rows, std::int64_t n) noexcept;
 

@@ -38,6 +38,12 @@ Isa chosen() noexcept {
 constexpr int unknown = -1;
 constinit std::atomic<int> current{unknown};
 
+[[gnu::noinline]] int choose() noexcept {
+  int known = unknown;
+  if (const int fresh = static_cast<int>(chosen()); current.compare_exchange_strong(known, fresh)) known = fresh;
+  return known;
+}
+
 }  // namespace
 
 #if !defined(__aarch64__)
@@ -47,10 +53,8 @@ static_assert(static_cast<int>(Isa::Avx2) == static_cast<int>(runtime::VectorUni
 Isa best_isa() noexcept { return static_cast<Isa>(runtime::vector_units()); }
 
 Isa isa() noexcept {
-  int known = current.load(std::memory_order_relaxed);
-  if (known == unknown) [[unlikely]]
-    if (const int fresh = static_cast<int>(chosen()); current.compare_exchange_strong(known, fresh)) known = fresh;
-  return static_cast<Isa>(known);
+  const int known = current.load(std::memory_order_relaxed);
+  return static_cast<Isa>(known != unknown ? known : choose());
 }
 
 void set_isa(Isa isa) {

@@ -10,7 +10,7 @@ constexpr int panel_rows = 16;
 
 /// How an operand's elements are read; for an iota, which has no memory, how its positions advance.
 Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) {
-  if (nest.numel == 1 || (nest.ndim == 1 && o.strides[0] == 1)) return Access::InPlace;
+  if (nest.numel == 1) return Access::InPlace;
   bool adjacent = true, still = true;
   std::int64_t step = 1;
   for (int d = nest.ndim; d-- > first_row_dim;) {
@@ -28,11 +28,14 @@ Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) 
 }  // namespace
 
 void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest) {
+  layout.accesses.resize(nest.operands.size(), boost::container::default_init);
+  layout.is_in_place = true;
   if (nest.contiguous) {
     layout.row = nest.numel;
-    layout.accesses.resize(nest.operands.size(), boost::container::default_init);
-    for (std::size_t k = 0; k < nest.operands.size(); ++k)
+    for (std::size_t k = 0; k < nest.operands.size(); ++k) {
       layout.accesses[k] = nest.operands[k].data ? Access::InPlace : Access::Packed;
+      layout.is_in_place = layout.is_in_place && nest.operands[k].data;
+    }
     return;
   }
   layout.first_row_dim = nest.ndim - 1;
@@ -40,8 +43,9 @@ void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest
   while (layout.first_row_dim > 0 && layout.row < shortest) layout.row *= nest.extents[--layout.first_row_dim];
   layout.rows = layout.first_row_dim == 0 ? 1 : nest.numel / layout.row;
   layout.uniform = {};
-  layout.accesses.clear();
+  layout.panel = 1;
   int leaf = -nest.outputs;
+  Access* access = layout.accesses.data();
   for (const NestOperand& o : nest.operands) {
     Access w = access_of(nest, layout.first_row_dim, o);
     if (o.data == nullptr && w != Access::Same) {
@@ -53,11 +57,11 @@ void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest
       else
         w = Access::Packed;  // beyond the leaves that the steps track
     }
-    layout.accesses.push_back(w);
+    *access++ = w;
+    layout.is_in_place = layout.is_in_place && w != Access::Packed && o.data != nullptr;
+    if (w == Access::Packed && leaf >= 0 && is_transposed(nest, layout, o)) layout.panel = panel_rows;
     ++leaf;
   }
-  const auto transposed = [&](const NestOperand& o) { return is_transposed(nest, layout, o); };
-  layout.panel = std::any_of(nest.operands.begin() + nest.outputs, nest.operands.end(), transposed) ? panel_rows : 1;
 }
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
@@ -66,15 +70,20 @@ bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOpe
          std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
 }
 
-void pack_uniform(TileLayout& layout) {
-  for (Access& w : layout.accesses)
-    if (w == Access::Same || w == Access::RowSame) w = Access::Packed;
+void pack(TileLayout& layout, std::size_t operand) noexcept {
+  layout.accesses[operand] = Access::Packed;
+  layout.is_in_place = false;
+}
+
+void pack_uniform(TileLayout& layout) noexcept {
+  for (std::size_t k = 0; k < layout.accesses.size(); ++k)
+    if (layout.accesses[k] == Access::Same || layout.accesses[k] == Access::RowSame) pack(layout, k);
   layout.uniform = {};
 }
 
 std::int64_t row_offset(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand, std::int64_t row) {
   std::int64_t offset = 0;
-  for (int d = layout.first_row_dim; d-- > 0;) {
+  for (int d = layout.first_row_dim; row > 0 && d-- > 0;) {
     offset += row % nest.extents[d] * operand.strides[d];
     row /= nest.extents[d];
   }

@@ -20,8 +20,9 @@ struct TileLayout {
   int first_row_dim = 0;  // the dims [first_row_dim, ndim) form a row
   std::int64_t row = 1;   // its elements
   std::int64_t rows = 1;
-  int panel = 1;          // rows that are processed together, tile by tile
-  UniformLeaves uniform;  // the leaves that are Same or RowSame
+  int panel = 1;            // rows that are processed together, tile by tile
+  UniformLeaves uniform;    // the leaves that are Same or RowSame
+  bool is_in_place = true;  // every operand is in memory, and none is packed
   boost::container::small_vector<Access, 16> accesses;
 };
 
@@ -36,8 +37,9 @@ inline constexpr std::int64_t long_row = 1024;
 
 void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest);
 
-/// Makes uniform leaves packed.
-void pack_uniform(TileLayout& layout);
+/// Makes an operand packed, or all uniform leaves.
+void pack(TileLayout& layout, std::size_t operand) noexcept;
+void pack_uniform(TileLayout& layout) noexcept;
 
 /// Offset in elements of the operand's first element in a row.
 std::int64_t row_offset(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand, std::int64_t row);

@@ -73,8 +73,7 @@ struct TileProgram::Impl {
     make_layout(layout, nest, shortest_of_layout);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
-        if (layout.accesses[k] == Access::InPlace && is_output(nest, nest.operands[k]))
-          layout.accesses[k] = Access::Packed;
+        if (layout.accesses[k] == Access::InPlace && is_output(nest, nest.operands[k])) pack(layout, k);
     if (const Variant* found = find(layout.uniform)) return *found;
     // Past this number of variants, one more with all leaves packed serves all other nests.
     if (variants.load(std::memory_order_relaxed) >= max_variants) {

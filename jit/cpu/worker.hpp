@@ -44,7 +44,10 @@ struct Job {
 
   /// Tiles in a row. A run's tiles are numbered row after row, or panel after panel.
   std::int64_t tiles_in_row() const noexcept { return layout.row == tile ? 1 : (layout.row + tile - 1) / tile; }
-  std::int64_t tiles() const noexcept { return (layout.rows + layout.panel - 1) / layout.panel * tiles_in_row(); }
+  std::int64_t tiles() const noexcept { return panels() * tiles_in_row(); }
+  std::int64_t panels() const noexcept {
+    return layout.panel == 1 ? layout.rows : (layout.rows + layout.panel - 1) / layout.panel;
+  }
   std::uint32_t operand_of(const Value& input) const noexcept { return leaf_operand(input.number); }
   std::uint32_t leaf_operand(std::uint32_t leaf) const noexcept {
     return static_cast<std::uint32_t>(nest.outputs) + leaf;
@@ -55,7 +58,7 @@ struct Job {
 inline std::int64_t rows_together(const Job& job, std::int64_t row, std::int64_t end) noexcept {
   if (job.layout.first_row_dim == 0) return 1;
   const std::int64_t extent = job.nest.extents[job.layout.first_row_dim - 1];
-  return std::min(end - row, extent - row % extent);
+  return std::min(end - row, row < extent ? extent - row : extent - row % extent);
 }
 
 class Worker {

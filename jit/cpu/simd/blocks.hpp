@@ -51,9 +51,12 @@ struct Block<T, w> {
   Float16Part v[w];
 };
 
-/// Elements of a block: four vectors, or the first ones of a vector.
+/// Elements of a block: four vectors, one, or the first elements of one.
 struct Whole {
   static constexpr int width = 4;
+};
+struct OneVector {
+  static constexpr int width = 1;
 };
 struct First {
   static constexpr int width = 1;
@@ -62,6 +65,7 @@ struct First {
 
 template <class T>
 SINTER_INLINE int count_of_part(First first, int part) {
+  if constexpr (parts<T, First::width> == 1) return first.count;
   const int count = first.count - part * Vec<T>::lanes;
   return count < 0 ? 0 : count < Vec<T>::lanes ? count : Vec<T>::lanes;
 }
@@ -74,21 +78,21 @@ SINTER_INLINE Block<T, Range::width> load(const void* array, std::int64_t i, Ran
   if constexpr (std::is_same_v<T, bool>) {
     const auto* p = static_cast<const std::uint8_t*>(array) + i;
     for (int k = 0; k < width; ++k, p += Mask<float>::lanes)
-      if constexpr (std::is_same_v<Range, Whole>)
+      if constexpr (!std::is_same_v<Range, First>)
         b.v[k] = Mask<float>::load(p);
       else
         b.v[k] = Mask<float>::load(p, range.count);
   } else if constexpr (is_computed<T>) {
     const T* p = static_cast<const T*>(array) + i;
     for (int k = 0; k < parts<T, width>; ++k, p += Vec<T>::lanes)
-      if constexpr (std::is_same_v<Range, Whole>)
+      if constexpr (!std::is_same_v<Range, First>)
         b.v[k] = Vec<T>::load(p);
       else
         b.v[k] = Vec<T>::load(p, count_of_part<T>(range, k));
   } else {
     const auto* p = static_cast<const Raw<T>*>(array) + i;
     b = {};
-    if constexpr (std::is_same_v<Range, Whole>)
+    if constexpr (!std::is_same_v<Range, First>)
       __builtin_memcpy(&b.v, p, elements<width> * sizeof(T));
     else
       copy_bytes(&b.v, p, range.count * static_cast<int>(sizeof(T)));
@@ -101,20 +105,20 @@ SINTER_INLINE void store(void* array, std::int64_t i, Range range, const Block<T
   if constexpr (std::is_same_v<T, bool>) {
     auto* p = static_cast<std::uint8_t*>(array) + i;
     for (int k = 0; k < width; ++k, p += Mask<float>::lanes)
-      if constexpr (std::is_same_v<Range, Whole>)
+      if constexpr (!std::is_same_v<Range, First>)
         b.v[k].store(p);
       else
         b.v[k].store(p, range.count);
   } else if constexpr (is_computed<T>) {
     T* p = static_cast<T*>(array) + i;
     for (int k = 0; k < parts<T, width>; ++k, p += Vec<T>::lanes)
-      if constexpr (std::is_same_v<Range, Whole>)
+      if constexpr (!std::is_same_v<Range, First>)
         b.v[k].store(p);
       else
         b.v[k].store(p, count_of_part<T>(range, k));
   } else {
     auto* p = static_cast<Raw<T>*>(array) + i;
-    if constexpr (std::is_same_v<Range, Whole>)
+    if constexpr (!std::is_same_v<Range, First>)
       __builtin_memcpy(p, &b.v, elements<width> * sizeof(T));
     else
       copy_bytes(p, &b.v, range.count * static_cast<int>(sizeof(T)));
@@ -259,7 +263,8 @@ SINTER_INLINE void for_each_block(std::int64_t n, int head, F body) {
   std::int64_t i = head;
   if (head > 0) body(0, First{head});
   for (; i + whole <= n; i += whole) body(i, Whole{});
-  for (; i < n; i += vector) body(i, First{n - i < vector ? static_cast<int>(n - i) : vector});
+  for (; i + vector <= n; i += vector) body(i, OneVector{});
+  if (i < n) body(i, First{static_cast<int>(n - i)});
 }
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

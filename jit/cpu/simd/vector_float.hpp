@@ -88,18 +88,23 @@ SINTER_INLINE Floats log(Floats x) {
 }
 
 /// x = n log(2) + r, |r| <= log(2) / 2. The lowest bits of `shifted` hold n: adding 1.5 * 2^23 rounds to an integer.
-struct Reduced {
-  Floats shifted, r;
+struct Multiple {
+  Floats shifted, n;
 };
-SINTER_INLINE Reduced reduced(Floats x) {
-  const Floats shifted = mad(x, Floats(1.44269504f), Floats(0x1.8p23f)), n = shifted - Floats(0x1.8p23f);
-  return {shifted, mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), x))};
+SINTER_INLINE Multiple multiple_of_log2(Floats x) {
+  const Floats shifted = mad(x, Floats(1.44269504f), Floats(0x1.8p23f));
+  return {shifted, shifted - Floats(0x1.8p23f)};
 }
 
 /// t / (t + 2) for t = e^2|x| - 1 = 2^n (e^r - 1) + (2^n - 1), with the sign of x.
 SINTER_INLINE Floats tanh(Floats x) {
   const Floats a = abs(x), y = native_min(Floats(20.f), a + a);
-  const auto [shifted, r] = reduced(y);
+  const auto [shifted, n] = multiple_of_log2(y);
+#if SINTER_HAS_FMA
+  const Floats r = fma(n, Floats(-0.6931471825f), y);  // log(2) to 2^-28 of itself
+#else
+  const Floats r = mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), y));
+#endif
   const Floats p = polynomial(r, 1.3882521518e-3f, 8.3665205768e-3f, 4.1667199859e-2f, 1.6666543621e-1f,
                               4.9999998154e-1f);  // minimax, 2^-26
   const Floats power((Native<float>)(((NativeMask<float>)shifted.v << 23) + 0x3f800000));
@@ -119,7 +124,8 @@ SINTER_INLINE Floats tanh(Floats x) {
 SINTER_INLINE Floats half_of_one_plus_exp_minus(Floats x) {
   // For -89.5 the power of two is infinite and q is negative.
   const Floats limited = native_min(Floats(80.f), select(x < Floats(-88.72284f), Floats(-89.5f), x));
-  const auto [shifted, r] = reduced(limited);
+  const auto [shifted, n] = multiple_of_log2(limited);
+  const Floats r = mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), limited));
   const Floats p = polynomial(r, -1.3882521518e-3f, 8.3665205768e-3f, -4.1667199859e-2f, 1.6666543621e-1f,
                               -4.9999998154e-1f);  // tanh's, of -r
   const Floats q = mad(p, r * r, r), half(0.5f);
