@@ -15,32 +15,17 @@
 
 #include <runtime/fork.hpp>
 #include <runtime/never_destroy.hpp>
-#include <runtime/per_thread.hpp>
 
 namespace sinter::inline v1::jit {
 namespace {
 
-constinit std::atomic<std::uint64_t> epoch{1};
-
 bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-/// Whether the reclaiming thread can fence all other threads, so that an EpochGuard, which is much more frequent, needs
-/// no fence. Sandboxes may forbid it.
-const bool has_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-
 /// False if other threads cannot be fenced now.
-bool fence_all_threads() noexcept {
+bool fence_all_threads(bool has_membarrier) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return !has_membarrier || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
          (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
-}
-
-/// The reader's side of the fence.
-void fence_own_thread() noexcept {
-  if (has_membarrier) [[likely]]
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  else
-    std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 struct Waiting {
@@ -70,7 +55,9 @@ constinit runtime::NoDestructor<Readers> readers;
 
 }  // namespace
 
+constinit std::atomic<std::uint64_t> EpochGuard::epoch_{1};
 constinit std::atomic<std::uint64_t> EpochGuard::awaited_{0};
+const bool EpochGuard::has_membarrier_ = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 
 EpochReader::EpochReader() {
   Readers& r = readers.get();
@@ -84,27 +71,12 @@ EpochReader::~EpochReader() {
   std::erase_if(r.all, [this](const Readers::ThreadReader& k) { return k.reader == this; });
 }
 
-EpochGuard::EpochGuard() : reader_(runtime::per_thread<EpochReader>()) {
-  if (reader_.depth++ > 0) return;
-  reader_.since.store(epoch.load(std::memory_order_acquire), std::memory_order_release);
-  fence_own_thread();
-}
-
-/// Reclaims only if an object may be waiting for this EpochGuard.
-void EpochGuard::end() noexcept {
-  const std::uint64_t since = reader_.since.load(std::memory_order_relaxed);
-  reader_.since.store(0, std::memory_order_release);
-  fence_own_thread();
-  if (since < awaited_.load(std::memory_order_relaxed)) [[unlikely]]
-    reclaim();
-}
-
 void retire(std::shared_ptr<const void> object) noexcept {
   Readers& r = readers.get();
   try {
     const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
     Waiting& added = r.waiting.emplace_back();
-    added.epoch = epoch.fetch_add(1, std::memory_order_acq_rel) + 1;
+    added.epoch = EpochGuard::epoch_.fetch_add(1, std::memory_order_acq_rel) + 1;
     added.object = std::move(object);
     EpochGuard::awaited_.store(added.epoch, std::memory_order_relaxed);
   } catch (...) {  // out of memory: it is never destroyed
@@ -118,7 +90,7 @@ void reclaim() noexcept try {
   std::vector<Waiting> destroyed;  // after the lock is released
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   destroyed.reserve(r.waiting.size());
-  if (!fence_all_threads()) return;  // next time
+  if (!fence_all_threads(EpochGuard::has_membarrier_)) return;  // next time
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
   for (const Readers::ThreadReader& k : r.all)
     if (const std::uint64_t since = k.reader->since.load(std::memory_order_seq_cst)) oldest = std::min(oldest, since);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 
+#include <runtime/per_thread.hpp>
+
 namespace sinter::inline v1::jit {
 
 /// One for each thread.
@@ -17,12 +19,19 @@ struct EpochReader {
   int depth = 0;
 };
 
+/// Releases the objects that no EpochGuard can be using. Also called when EpochGuards end.
+void reclaim() noexcept;
+
 /// While a thread has one, nothing that it finds is destroyed. They nest. Pointers to such objects must be read and
 /// removed with memory_order_seq_cst.
 class EpochGuard {
  public:
   /// Only a thread's first one may throw std::bad_alloc.
-  EpochGuard();
+  EpochGuard() : reader_(runtime::per_thread<EpochReader>()) {
+    if (reader_.depth++ > 0) return;
+    reader_.since.store(epoch_.load(std::memory_order_acquire), std::memory_order_release);
+    fence_own_thread();
+  }
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;
   ~EpochGuard() {
@@ -30,19 +39,36 @@ class EpochGuard {
   }
 
  private:
-  /// The newest epoch that an object waits for; 0 if none does.
-  static constinit std::atomic<std::uint64_t> awaited_;
   friend void retire(std::shared_ptr<const void> object) noexcept;
   friend void reclaim() noexcept;
 
-  void end() noexcept;
+  /// The reader's side of the fence.
+  static void fence_own_thread() noexcept {
+    if (has_membarrier_) [[likely]]
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    else
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+  /// Reclaims only if an object may be waiting for this EpochGuard.
+  void end() noexcept {
+    const std::uint64_t since = reader_.since.load(std::memory_order_relaxed);
+    reader_.since.store(0, std::memory_order_release);
+    fence_own_thread();
+    if (since < awaited_.load(std::memory_order_relaxed)) [[unlikely]]
+      reclaim();
+  }
+
+  static constinit std::atomic<std::uint64_t> epoch_;
+  /// The newest epoch that an object waits for; 0 if none does.
+  static constinit std::atomic<std::uint64_t> awaited_;
+  /// Whether the reclaiming thread can fence all other threads, so that an EpochGuard, which is much more frequent,
+  /// needs no fence. Sandboxes may forbid it.
+  static const bool has_membarrier_;
 
   EpochReader& reader_;
 };
 
 /// Takes an object that can no longer be found, and releases it when all current EpochGuards have ended.
 void retire(std::shared_ptr<const void> object) noexcept;
-/// Releases the objects that no EpochGuard can be using. Also called when EpochGuards end.
-void reclaim() noexcept;
 
 }  // namespace sinter::inline v1::jit

@@ -11,7 +11,6 @@
 #include <runtime/cpu/vector_units.hpp>
 #include <runtime/environment.hpp>
 #include <sinter/runtime/error.hpp>
-#include "loop_table.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -35,16 +34,19 @@ Isa chosen() noexcept {
   return has;
 }
 
-constexpr int unknown = -1;
-constinit std::atomic<int> current{unknown};
+}  // namespace
 
-[[gnu::noinline]] int choose() noexcept {
-  int known = unknown;
-  if (const int fresh = static_cast<int>(chosen()); current.compare_exchange_strong(known, fresh)) known = fresh;
-  return known;
+namespace detail {
+
+constinit std::atomic<int> isa_in_use{unknown_isa};
+
+Isa choose_isa() noexcept {
+  int known = unknown_isa;
+  const Isa fresh = chosen();
+  return isa_in_use.compare_exchange_strong(known, static_cast<int>(fresh)) ? fresh : static_cast<Isa>(known);
 }
 
-}  // namespace
+}  // namespace detail
 
 #if !defined(__aarch64__)
 static_assert(static_cast<int>(Isa::Avx2) == static_cast<int>(runtime::VectorUnits::Avx2) &&
@@ -52,25 +54,11 @@ static_assert(static_cast<int>(Isa::Avx2) == static_cast<int>(runtime::VectorUni
 #endif
 Isa best_isa() noexcept { return static_cast<Isa>(runtime::vector_units()); }
 
-Isa isa() noexcept {
-  const int known = current.load(std::memory_order_relaxed);
-  return static_cast<Isa>(known != unknown ? known : choose());
-}
-
 void set_isa(Isa isa) {
   const Isa has = best_isa();
   if (isa > has)
     throw Error(fmt::format("set_isa({}): this processor supports at most {}", isa_name(isa), isa_name(has)));
-  current.store(static_cast<int>(isa), std::memory_order_relaxed);
-}
-
-const LoopTable& loop_table() noexcept {
-#if defined(__aarch64__)
-  return neon::loop_table;
-#else
-  const Isa in_use = isa();
-  return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
-#endif
+  detail::isa_in_use.store(static_cast<int>(isa), std::memory_order_relaxed);
 }
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -1,8 +1,11 @@
 // The instruction sets that the CPU's loops are compiled for.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+
+#include "loop_table.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 
@@ -19,8 +22,27 @@ constexpr std::string_view isa_name(Isa isa) { return isa_names[static_cast<int>
 
 /// The last one that the processor has.
 Isa best_isa() noexcept;
+
+namespace detail {
+inline constexpr int unknown_isa = -1;
+extern std::atomic<int> isa_in_use;
+Isa choose_isa() noexcept;
+}  // namespace detail
+
 /// The one whose loops run: the best, or the one in SINTER_CPU_ISA. Chosen once.
-Isa isa() noexcept;
+inline Isa isa() noexcept {
+  const int known = detail::isa_in_use.load(std::memory_order_relaxed);
+  return known != detail::unknown_isa ? static_cast<Isa>(known) : detail::choose_isa();
+}
+/// The loops of the instruction set in use.
+inline const LoopTable& loop_table() noexcept {
+#if defined(__aarch64__)
+  return neon::loop_table;
+#else
+  const Isa in_use = isa();
+  return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
+#endif
+}
 /// For tests: selects another one from now on. Throws Error if the processor lacks it.
 void set_isa(Isa isa);
 

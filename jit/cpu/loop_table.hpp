@@ -124,7 +124,5 @@ namespace avx512 {
 extern const LoopTable loop_table;
 }
 #endif
-/// The loops of the instruction set in use.
-const LoopTable& loop_table() noexcept;
 
 }  // namespace sinter::inline v1::jit::cpu

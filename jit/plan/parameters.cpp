@@ -112,8 +112,4 @@ std::uint64_t* write_row_nest(std::uint64_t* words, const KernelClass& c, const 
   return words;
 }
 
-std::uint64_t scalar_word(Scalar value, Category arrives_as, DType dtype) noexcept {
-  return convert_bits(value.bits, arriving_dtype(arrives_as), dtype);
-}
-
 }  // namespace sinter::inline v1::jit

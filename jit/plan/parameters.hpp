@@ -44,6 +44,8 @@ inline std::int64_t thread_count(const KernelClass& c, const LoopNest& nest) noe
 }
 
 /// A scalar's value in the dtype that the kernel uses it in, zero-extended; converts as kernels do.
-std::uint64_t scalar_word(Scalar value, Category arrives_as, DType dtype) noexcept;
+inline std::uint64_t scalar_word(Scalar value, Category arrives_as, DType dtype) noexcept {
+  return convert_bits(value.bits, arriving_dtype(arrives_as), dtype);
+}
 
 }  // namespace sinter::inline v1::jit

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include <runtime/fork.hpp>
-#include <runtime/per_thread.hpp>
 #include <sinter/jit/stats.hpp>
 
 namespace sinter::inline v1::jit {
@@ -51,8 +50,7 @@ ThreadStats::~ThreadStats() {
   std::erase(registry().threads, this);
 }
 
-/// Threads for whose counters there is no memory share one set, which may lose counts.
-ThreadStats& stats() noexcept try { return runtime::per_thread<ThreadStats>(); } catch (const std::bad_alloc&) {
+ThreadStats& shared_stats() noexcept {
   alignas(ThreadStats) static std::byte memory[sizeof(ThreadStats)];
   static ThreadStats* const shared = new (memory) ThreadStats;  // never destroyed
   return *shared;

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <new>
 
+#include <runtime/per_thread.hpp>
 #include <sinter/jit/stats.hpp>
 
 namespace sinter::inline v1::jit {
@@ -24,8 +26,12 @@ class ThreadStats {
   std::atomic<std::uint64_t> compile_ns{0};
 };
 
+/// The counters of threads for whose own there is no memory; counts may be lost.
+ThreadStats& shared_stats() noexcept;
 /// This thread's counters.
-ThreadStats& stats() noexcept;
+inline ThreadStats& stats() noexcept try { return runtime::per_thread<ThreadStats>(); } catch (const std::bad_alloc&) {
+  return shared_stats();
+}
 
 /// What all threads have counted, those that have ended too. Throws std::bad_alloc.
 JitStats counted();
