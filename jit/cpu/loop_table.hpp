@@ -60,6 +60,9 @@ enum class Memory : std::uint8_t {
   EverySecond2,
   EverySecond4,
   EverySecond8,
+  Transpose2,  // in[0] is a PanelCall
+  Transpose4,
+  Transpose8,
   Load1,
   Load2,
   Load4,
@@ -67,6 +70,13 @@ enum class Memory : std::uint8_t {
   Load16,
   Outside,
   count
+};
+
+/// Rows that are adjacent in memory, element by element: element i of row r is at array + (r + i * stride) elements,
+/// and goes to element r * pitch + i.
+struct PanelCall {
+  const void* array;
+  std::int64_t rows, stride, pitch;
 };
 
 /// Chains: of floats, of doubles. in[0] is a ChainCall.

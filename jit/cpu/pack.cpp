@@ -4,6 +4,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "isa.hpp"
+
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
@@ -18,7 +20,6 @@ struct [[gnu::may_alias]] Word16 {
 // Vectors of them, at any element's address. Every processor has the shuffles that are needed.
 using Four [[gnu::vector_size(16)]] = std::uint32_t;
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
-using Eight [[gnu::vector_size(16)]] = std::uint16_t;
 
 template <class V, class T>
 V load(const T* from) {
@@ -44,51 +45,20 @@ void take_every_second(T* to, const T* from, std::int64_t n) {
   for (; i < n; ++i) to[i] = from[2 * i];
 }
 
-/// to[r * pitch + i] = from[r + i * stride] for a square with as many rows as a vector has elements.
-void transpose(Word4* to, std::int64_t pitch, const Word4* from, std::int64_t stride) {
-  const auto a = load<Four>(from), b = load<Four>(from + stride);
-  const auto c = load<Four>(from + 2 * stride), d = load<Four>(from + 3 * stride);
-  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  store<Four>(to, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
-  store<Four>(to + pitch, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
-  store<Four>(to + 2 * pitch, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
-  store<Four>(to + 3 * pitch, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
-}
-void transpose(Word2* to, std::int64_t pitch, const Word2* from, std::int64_t stride) {
-  Eight v[8], w[8];
-  for (int i = 0; i < 8; ++i) v[i] = load<Eight>(from + i * stride);
-  const auto interleave = [](const Eight(&in)[8], Eight(&out)[8]) {  // three times: each element is in its place
-    for (int i = 0; i < 4; ++i) {
-      out[2 * i] = __builtin_shufflevector(in[i], in[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-      out[2 * i + 1] = __builtin_shufflevector(in[i], in[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
-    }
-  };
-  interleave(v, w);
-  interleave(w, v);
-  interleave(v, w);
-  for (int i = 0; i < 8; ++i) store<Eight>(to + i * pitch, w[i]);
-}
-void transpose(Word8* to, std::int64_t pitch, const Word8* from, std::int64_t stride) {
-  const auto a = load<Two>(from), b = load<Two>(from + stride);
-  store<Two>(to, __builtin_shufflevector(a, b, 0, 2));
-  store<Two>(to + pitch, __builtin_shufflevector(a, b, 1, 3));
-}
-
 template <class T>
 void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::int64_t row_stride, std::int64_t stride,
               std::int64_t n) {
-  std::int64_t squares = 0, columns = 0;  // rows and elements of them that are in whole squares
-  if constexpr (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
-    constexpr std::int64_t side = 16 / sizeof(T);
-    if (row_stride == 1) squares = rows / side * side, columns = n / side * side;
-    for (std::int64_t i = 0; i < columns; i += side)
-      for (std::int64_t r = 0; r < squares; r += side)
-        transpose(to + r * pitch + i, pitch, from + r + i * stride, stride);
-  }
+  if constexpr (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8)
+    if (row_stride == 1) {
+      const PanelCall call{from, rows, stride, pitch};
+      const void* const in[] = {&call};
+      constexpr Memory size = sizeof(T) == 2   ? Memory::Transpose2
+                              : sizeof(T) == 4 ? Memory::Transpose4
+                                               : Memory::Transpose8;
+      return loop_table().groups[static_cast<int>(Group::Memory)][static_cast<int>(size)].forms[0](to, in, n);
+    }
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t r = i < columns ? squares : 0; r < rows; ++r)
-      to[r * pitch + i] = from[r * row_stride + i * stride];
+    for (std::int64_t r = 0; r < rows; ++r) to[r * pitch + i] = from[r * row_stride + i * stride];
 }
 
 /// Calls f(offset, stride, count, done) for the runs of the innermost dim that make up [first, first + n) of a row.

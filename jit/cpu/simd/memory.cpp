@@ -1,5 +1,6 @@
-// Copies, fills, copies of every second element, and gathers.
+// Copies, fills, copies of every second element, transposed panels, and gathers.
 #include "loops.hpp"
+#include "transpose.hpp"
 #include "vector_pairs.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
@@ -85,6 +86,9 @@ constinit const LoopForms memory_loops[static_cast<int>(Memory::count)] = {
     {{every_second_row<std::int16_t>}},
     {{every_second_row<std::int32_t>}},
     {{every_second_row<std::int64_t>}},
+    {{transpose_rows<std::uint16_t>}},
+    {{transpose_rows<std::uint32_t>}},
+    {{transpose_rows<std::uint64_t>}},
     {{load_row<std::uint8_t>, load_row<std::uint8_t>}},
     {{load_row<std::int16_t>, load_row<std::int16_t>}},
     {{load_row<std::int32_t>, load_row<std::int32_t>}},
