@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 
 #include "faults.hpp"
 
@@ -65,7 +66,7 @@ constexpr int rows_at = 18;
 bool is_narrow(const LoopNest& nest, const NestOperand& o) noexcept {
   std::int64_t reach = 0;
   for (int d = 0; d < nest.ndim; ++d) {
-    const std::int64_t stride = o.strides[d] < 0 ? -o.strides[d] : o.strides[d];
+    const std::int64_t stride = std::abs(o.strides[d]);
     if (stride >= narrow_limit) return false;  // extents are below the limit, so products do not overflow
     reach += stride * (nest.extents[d] - 1);
     if (reach >= narrow_limit) return false;
@@ -102,11 +103,11 @@ NestLayout layout_of(const LoopNest& nest, const NestOperand& o, const std::int6
 KernelTraits::KernelTraits(const Kernel& kernel)
     : outputs(static_cast<int>(kernel.outputs.size())), faults(faults_of(kernel.graph)) {
   const Graph& graph = kernel.graph;
-  for (const Operand output : graph.outputs()) operands.push_back({graph[output].dtype, true, 0});
-  operands.resize(kernel.outputs.size() + kernel.inputs.size(), Access{DType::Bool, true, 0});
+  for (const Operand output : graph.outputs()) operands.push_back({.dtype = graph[output].dtype});
+  operands.resize(kernel.outputs.size() + kernel.inputs.size());
   for (const Node& n : graph.nodes())
     if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array)
-      operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::iota, 0, n.op == Op::array};
+      operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::iota, n.op == Op::array};
   if (kernel.rows) {
     for (std::size_t k = 0; k < operands.size(); ++k)
       operands[k].per_row = kernel.rows->axis_mapping[k] != AxisMapping::Domain;

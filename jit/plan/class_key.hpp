@@ -132,11 +132,11 @@ class ClassKey {
 /// What classification needs to know of a kernel.
 struct KernelTraits {
   struct Access {
-    DType dtype;
-    bool memory;                    // false for iotas, whose elements are computed
-    std::uintptr_t alignment_mask;  // bits of an address that must be 0 for vectors; none where there are no vectors
-    bool array = false;             // gathered from
-    bool per_row = false;           // one element for each row
+    DType dtype = DType::Bool;
+    bool memory = true;                 // false for iotas, whose elements are computed
+    bool array = false;                 // gathered from
+    bool per_row = false;               // one element for each row
+    std::uintptr_t alignment_mask = 0;  // bits of an address that must be 0 for vectors; none where there are none
   };
   explicit KernelTraits(const Kernel& kernel);
 

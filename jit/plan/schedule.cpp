@@ -112,7 +112,7 @@ class Scheduler {
     int counted_in = -1;  // the last sweep that counted it as an input
     int built_in = -1;    // the kernel that `built` belongs to
     Operand built;
-    int temporary = -1;
+    std::uint32_t temporary = 0;  // its number, if it is one
   };
 
   NodeState& state(NodeId id) { return of_node_[static_cast<std::size_t>(id)]; }
@@ -260,7 +260,7 @@ class Scheduler {
       if (n.arity > 0) operand = import(kernel, graph_.operands(n)[0].node);
       s.built = kernel.graph.node(n.op, n.dtype, {&operand, n.arity}, lasting_attribute(n));
     } else {
-      const auto t = static_cast<std::uint32_t>(s.temporary);
+      const auto t = s.temporary;
       plan_.last_use[t] = static_cast<std::uint32_t>(kernel_index());
       s.built = import_input(kernel, {Op::leaf, n.dtype}, {Slot::Kind::Temporary, t});
     }
@@ -288,11 +288,11 @@ class Scheduler {
     for (std::size_t i = begin; i < end; ++i) {
       NodeState& s = state(items_[i].node);
       if (items_[i].output >= 0 || s.last_use < static_cast<int>(end)) continue;
-      s.temporary = static_cast<int>(plan_.temporaries.size());
+      s.temporary = static_cast<std::uint32_t>(plan_.temporaries.size());
       plan_.temporaries.push_back(node(items_[i].node).dtype);
       plan_.last_use.push_back(0);
       kernel.graph.output(s.built);
-      kernel.outputs.push_back({Slot::Kind::Temporary, static_cast<std::uint32_t>(s.temporary)});
+      kernel.outputs.push_back({Slot::Kind::Temporary, s.temporary});
     }
     for (std::size_t i = 0; i < kernel.inputs.size(); ++i)
       if (kernel.inputs[i].kind == Slot::Kind::Array)

@@ -5,6 +5,7 @@
 #include <jit/plan/nest.hpp>
 #include <sinter/runtime/tensor_impl.hpp>
 #include "programs.hpp"
+#include "row_kernels.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -169,6 +170,29 @@ TEST(ClassKey, LargeOffsetsAreWide) {
   EXPECT_FALSE(rows(limit / 4));
   EXPECT_TRUE(rows(limit / 3));
   EXPECT_TRUE(rows(-limit));
+}
+
+TEST(ClassKey, LargeOffsetsInRowsAreWide) {
+  RowKernel k("sum_of_rows");
+  k.output(k.apply(Op::sum, {k.leaf(f32)}), AxisMapping::Rows);
+  const jit::Kernel& kernel = k.done();
+  const jit::KernelTraits traits(kernel);
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  const auto wide = [&](std::int64_t columns, const Shape& strides) {
+    const TensorRef out = array(f32, Shape{3}), x = array(f32, Shape{3, columns}, strides);
+    jit::LoopNest nest;
+    jit::make_row_nest(nest, std::vector<TensorImpl*>{out.get(), x.get()}, kernel, x->shape);
+    return jit::classify(traits, nest, false).wide();
+  };
+  EXPECT_FALSE(wide(limit - 1, {limit, 0}));
+  EXPECT_TRUE(wide(limit, {1, 0})) << "positions along the row";
+  EXPECT_FALSE(wide(limit - 1, {limit, 1}));
+  EXPECT_TRUE(wide(limit, {limit, 1}));
+  EXPECT_FALSE(wide(2, {1, limit - 1}));
+  EXPECT_TRUE(wide(2, {1, limit}));
+  EXPECT_TRUE(wide(2, {1, -limit}));
+  EXPECT_FALSE(wide(3, {1, (limit - 1) / 2}));
+  EXPECT_TRUE(wide(3, {1, limit / 2}));
 }
 
 TEST(ClassKey, AliasingIsPartOfIt) {

@@ -99,6 +99,19 @@ TEST(OnlineSums, OfThreeStagesTwoAreLeft) {
   EXPECT_EQ(RowStages(kernel, true).count, 2);
 }
 
+/// They may be in the place of the elements that the sums read twice.
+TEST(OnlineSums, ElementsBesideThemTakeAFinalPass) {
+  RowKernel k("elements_beside_online_sums");
+  const Operand x = k.leaf(DType::Float32);
+  k.output(k.apply(Op::exp, {x}));
+  k.output(sum_of_exp(k, x, k.apply(Op::amax, {x})), AxisMapping::Rows);
+  const Kernel& kernel = k.done();
+  EXPECT_EQ(RowStages(kernel).count, 2);
+  EXPECT_FALSE(RowStages(kernel).has_final_pass);
+  EXPECT_EQ(RowStages(kernel, true).count, 1);
+  EXPECT_TRUE(RowStages(kernel, true).has_final_pass);
+}
+
 class Online : public ::testing::TestWithParam<NamedOverride> {
  protected:
   void SetUp() override {
