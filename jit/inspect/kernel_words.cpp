@@ -36,8 +36,7 @@ std::string described(const report::Input& input) {
 }
 
 std::string described(const report::Output& output) {
-  return fmt::format("{}: {} {}{}", output.name, name(output.dtype), to_string(output.shape),
-                     output.kind == report::Output::Kind::Part ? ", of a value of the mesh" : "");
+  return fmt::format("{}: {} {}", output.name, name(output.dtype), to_string(output.shape));
 }
 
 std::string cost(const report::Report& report, const report::Kernel& kernel) {

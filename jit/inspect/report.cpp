@@ -48,9 +48,7 @@ struct PlanInUse {
 
   const Plan& plan() const noexcept { return ready.plan; }
   /// A leaf's number in the whole evaluation.
-  std::size_t number(std::size_t leaf) const noexcept {
-    return captured.leaf_numbers.empty() ? leaf : captured.leaf_numbers[leaf];
-  }
+  std::size_t number(std::size_t leaf) const noexcept { return captured.names ? captured.names->leaves[leaf] : leaf; }
 };
 
 class Builder {
@@ -89,10 +87,7 @@ class Builder {
     if (expression_.device.is_mesh()) report_.ranks = Mesh::of(expression_.device).size();
     report_.collectives = inspection_.collectives;
     std::span<const RowReport> rows = inspection_.row_reports;
-    const CompiledGraph* step = nullptr;
     for (const CapturedPlan& plan : inspection_.plans) {
-      if (step) parts_ += static_cast<std::uint32_t>(step->outputs());
-      step = plan.compiled.get();
       std::vector<runtime::TensorImpl*> leaves;
       for (const runtime::TensorRef& t : plan.leaves) leaves.push_back(t.get());
       const std::size_t kernels = plan.ready->kernels.size();
@@ -230,16 +225,20 @@ class Builder {
       if (part.leaves[i]->buffer && part.leaves[i]->buffer == part.leaves[leaf]->buffer && is_named(part.number(i)))
         found = part.number(i);
     if (is_named(found)) return printed(expression_.names[found]);
-    return found < written ? fmt::format("leaf {}", found) : fmt::format("intermediate value {}", found - written);
+    if (found < written) return fmt::format("leaf {}", found);
+    if (part.captured.names->reduces_parts && part.leaves[leaf]->data == nullptr) return "ranks";
+    return fmt::format("{}value {}", part.captured.names->reduces_parts ? "parts of " : "", found - written);
   }
-
-  static std::string_view noun(Output::Kind kind) {
-    switch (kind) {
-      case Output::Kind::Result: return "output";
-      case Output::Kind::Temporary: return "temporary";
-      case Output::Kind::Part: break;
+  /// Of what a kernel writes: the plan's output or temporary of this number.
+  std::string output_name(const PlanInUse& part, const Output& made) const {
+    switch (made.kind) {
+      case Output::Kind::Result: return fmt::format("output {}", made.number);
+      case Output::Kind::Temporary: return fmt::format("temporary {}", made.number);
+      case Output::Kind::Value: break;
     }
-    return "part";
+    const MeshNames& names = *part.captured.names;
+    return fmt::format("{}value {}", names.reduces_parts ? "" : "part of ",
+                       names.values[made.number] - expression_.leaves.size());
   }
 
   std::vector<Output> outputs(const PlanInUse& part, const jit::Kernel& k, std::span<const double> bytes) const {
@@ -251,10 +250,10 @@ class Builder {
       Output made{.kind = Output::Kind::Temporary, .number = s.number, .dtype = k.graph[from].dtype};
       made.shape = (is_output ? part.shapes.outputs : part.shapes.temporaries)[s.number];
       made.bytes = bytes[i], made.step = from.node;
-      if (is_output) made.kind = part.captured.has_results ? Output::Kind::Result : Output::Kind::Part;
+      const bool is_value = part.captured.names && !part.captured.names->values.empty();
+      if (is_output) made.kind = is_value ? Output::Kind::Value : Output::Kind::Result;
       if (!is_output) made.number += static_cast<std::uint32_t>(report_.temporaries);
-      if (made.kind == Output::Kind::Part) made.number += parts_;
-      made.name = fmt::format("{} {}", noun(made.kind), made.number);
+      made.name = output_name(part, made);
       all.push_back(std::move(made));
     }
     return all;
@@ -306,8 +305,7 @@ class Builder {
   const Inspection inspection_;
   const Graph lowered_;
   const runtime::GpuBackend* gpu_ = nullptr;
-  std::uint32_t parts_ = 0;  // of the steps before
-  double allocated_ = 0;     // by the kernels so far: results, and temporaries that are still needed
+  double allocated_ = 0;  // by the kernels so far: results, and temporaries that are still needed
   Report report_;
 };
 

@@ -24,9 +24,9 @@ struct Input {
 
 /// An output of a kernel.
 struct Output {
-  enum class Kind : std::uint8_t { Result, Temporary, Part } kind;  // Part: what ranks of a mesh exchange
+  enum class Kind : std::uint8_t { Result, Temporary, Value } kind;  // Value: of a mesh, which later steps read
   std::uint32_t number;
-  std::string name = {};  // "output 0", "temporary 3", "part 0"
+  std::string name = {};  // "output 0", "temporary 3", "part of value 0"
   DType dtype;
   Shape shape = {};
   double bytes = 0;

@@ -51,13 +51,13 @@ class MeshRun {
       if (plan_.last_uses[call_.leaves.size() + i] == step) left_[i] = TensorRef();
   }
 
-  RankResults run(const RankEvaluation& what, std::span<const Result> results, bool marks_outputs, int ranks) {
+  RankResults run(const RankEvaluation& what, std::span<const Result> results, bool marks_outputs, int ranks,
+                  const MeshNames* names = nullptr) {
     std::vector<TensorImpl*> leaves;
     for (const std::uint32_t number : what.leaves) leaves.push_back(value(number));
     Call own = call_;
     own.leaves = leaves;
-    own.leaf_numbers = what.leaves;
-    own.has_results = plan_.last && &what == &*plan_.last;
+    own.names = names;
     own.marks_outputs = marks_outputs;
     return run_ranks(what.compiled ? *what.compiled : compiled_, own, mesh_, what.leaf_axes, results, ranks);
   }
@@ -125,21 +125,30 @@ class MeshRun {
   /// Shows the visitor what the step computes and sends; the values have the right shapes and dtypes.
   void show(const MeshStep& step) {
     if (mesh_.size() > 1) show_collectives(step);
-    if (step.parts) (void)run(*step.parts, std::vector<Result>(step.outputs), false, step.ranks);
+    if (step.parts) {
+      const MeshNames names{step.parts->leaves, values_of(step)};
+      (void)run(*step.parts, std::vector<Result>(step.outputs), false, step.ranks, &names);
+    }
     for (const StepResult& r : step.results)
       if (r.gathered) show_reduction(r);
     for (const StepResult& r : step.results)
       left(r) = r.kind == StepResult::Kind::Count ? runtime::iota_tensor(r.shape, mesh_)
                                                   : empty_placed(r.shape, r.axis, r.dtype, mesh_);
   }
+  /// By output of the parts' evaluation.
+  static std::vector<std::uint32_t> values_of(const MeshStep& step) {
+    std::vector<std::uint32_t> values(step.outputs);
+    for (const StepResult& r : step.results)
+      for (std::uint32_t part = 0; part < part_count(r); ++part) values[r.output + part] = r.value;
+    return values;
+  }
   void show_reduction(const StepResult& r) const {
     std::vector<TensorRef> gathered;
     for (const DType dtype : r.gathered->parts)
       gathered.push_back(runtime::empty_replicated({r.gathered->rows, r.gathered->counts[0]}, dtype, mesh_));
-    const std::vector<std::uint32_t> numbers(gathered.size() + 1, r.value);
+    const MeshNames names{std::vector<std::uint32_t>(gathered.size() + 1, r.value), {r.value}, true};
     Call own = call_;
-    own.has_results = false;
-    own.leaf_numbers = numbers;
+    own.names = &names;
     (void)evaluate(*r.gathered, std::move(gathered), own);
   }
   void show_collectives(const MeshStep& step) const {
@@ -175,7 +184,10 @@ class MeshRun {
     std::vector<Result> results;
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i)
       if (!plan_.outputs[i].value) results.push_back(result(i));
-    if (plan_.last) (void)run(*plan_.last, results, false, mesh_.size());
+    if (plan_.last) {
+      const MeshNames names{call_.runs() ? std::vector<std::uint32_t>() : plan_.last->leaves, {}};
+      (void)run(*plan_.last, results, false, mesh_.size(), &names);
+    }
     if (!call_.runs()) return;
     for (std::size_t i = 0, computed = 0; i < plan_.outputs.size(); ++i) {
       TensorRef& given = call_.outputs[i];

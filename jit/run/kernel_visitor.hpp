@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <sinter/runtime/tensor_impl.hpp>
@@ -10,14 +11,20 @@
 
 namespace sinter::inline v1::jit {
 
+/// How the leaves and outputs of an evaluation are called that is part of one on a mesh.
+struct MeshNames {
+  std::vector<std::uint32_t> leaves;  // by leaf: its number among the mesh's values, which begin with its leaves
+  std::vector<std::uint32_t> values;  // by output: the value that the ranks make of it; none if it is the user's
+  bool reduces_parts = false;         // leaves are the parts of all ranks, and outputs the values
+};
+
 /// A plan of an inspected evaluation, and its leaves.
 struct CapturedPlan {
   std::shared_ptr<const CompiledGraph> compiled;  // keeps the plan alive
   const ExecutablePlan* ready;
   PlanShapes shapes;
   std::vector<runtime::TensorRef> leaves;
-  bool has_results;                         // Call::has_results
-  std::vector<std::uint32_t> leaf_numbers;  // Call::leaf_numbers
+  std::optional<MeshNames> names;  // on a mesh
 };
 
 /// One collective between the ranks of a mesh.

@@ -171,12 +171,8 @@ class PlanRun {
 
 CapturedPlan captured(const CompiledGraph& compiled, const ExecutablePlan& plan, const PlanShapes& shapes,
                       const Call& call) {
-  CapturedPlan seen{compiled.shared_from_this(),
-                    &plan,
-                    shapes,
-                    {},
-                    call.has_results,
-                    {call.leaf_numbers.begin(), call.leaf_numbers.end()}};
+  CapturedPlan seen{compiled.shared_from_this(), &plan, shapes, {}, std::nullopt};
+  if (call.names) seen.names = *call.names;
   for (TensorImpl* t : call.leaves) seen.leaves.push_back(TensorRef::share(t));
   return seen;
 }

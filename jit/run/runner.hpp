@@ -16,11 +16,10 @@ struct Call {
   Device device;
   bool is_typed = false;             // the graph follows from a type; a Lazy's has leaves for known values
   KernelVisitor* visitor = nullptr;  // if given, it sees the kernels, and nothing runs
-  bool has_results = true;           // its outputs are the evaluation's; else ranks of a mesh combine them
-  std::span<const std::uint32_t> leaf_numbers = {};  // in the evaluation on a mesh that it is a part of; else the same
-  bool marks_outputs = false;                        // another stream may read an output before later kernels are done
-  mutable const Kernel* faulting_kernel = nullptr;   // the first kernel that found a fault
-  mutable RunFaults faults;                          // the faults that it found
+  const MeshNames* names = nullptr;  // for the visitor, on a mesh
+  bool marks_outputs = false;        // another stream may read an output before later kernels are done
+  mutable const Kernel* faulting_kernel = nullptr;  // the first kernel that found a fault
+  mutable RunFaults faults;                         // the faults that it found
 
   bool runs() const noexcept { return visitor == nullptr; }
 };

@@ -183,18 +183,20 @@ TEST_F(ExplainPlans, CommunicationOfAMesh) {
                                         HasSubstr(" over (2, 6)\n"), HasSubstr("communication: none")));
   EXPECT_THAT(sn::explain(s.sum(0)), AllOf(HasSubstr("communication: 24 B from each of 2 ranks\n"),
                                            HasSubstr("        all_reduce of 6 float32 elements for sum: 24 B\n"),
-                                           HasSubstr("writes     part 0: float32 (6,), of a value of the mesh\n"),
+                                           HasSubstr("writes     part of value 0: float32 (6,)\n"),
                                            HasSubstr("1 operation in 1 kernel on each of 2 ranks\n")));
-  EXPECT_THAT(sn::explain(s.sum(0) + 1), AllOf(HasSubstr("reads      intermediate value 0: float32 (6,)"),
+  EXPECT_THAT(sn::explain(s.sum(0) + 1), AllOf(HasSubstr("reads      value 0: float32 (6,)"),
                                                HasSubstr("the mesh's ranks communicate between them\n")));
   EXPECT_THAT(sn::explain(s.sum(1)), AllOf(HasSubstr(" 2 of 6 elements"), Not(HasSubstr("threads"))));
-  EXPECT_THAT(sn::explain(s.argmax(0)),
-              AllOf(HasSubstr("communication: 72 B"), HasSubstr("all_gather of 6 float32 elements for amax: 24 B\n"),
-                    HasSubstr("all_gather of 6 int64 elements for argmax: 48 B\n")));
+  EXPECT_THAT(
+      sn::explain(s.argmax(0)),
+      AllOf(HasSubstr("communication: 72 B"), HasSubstr("all_gather of 6 float32 elements for amax: 24 B\n"),
+            HasSubstr("all_gather of 6 int64 elements for argmax: 48 B\n"), HasSubstr("parts of value 0: int64 (2, 6)"),
+            HasSubstr("ranks: int64 (2, 1)"), HasSubstr("writes     value 0: int64 (6,)\n")));
   EXPECT_THAT(sn::explain(s.softmax(1)), HasSubstr("communication: none"));
   EXPECT_THAT(sn::explain(sn::exp(s * 2) + sn::exp(s * 2)), HasSubstr("communication: none"));
   EXPECT_THAT(sn::explain(sn::sum((s - sn::sum(s, 0)) * s, 0)),
-              AllOf(HasSubstr("part 0: "), HasSubstr("intermediate value 0: "), HasSubstr("part 1: ")));
+              AllOf(HasSubstr("part of value 0: "), HasSubstr(" value 0: "), HasSubstr("part of value 1: ")));
 }
 
 }  // namespace
