@@ -66,6 +66,30 @@ TEST(RowScheme, OfNormOfHalves) {
   test::expect_golden("row_scheme_norm_f16.txt", table(traits, 8, false));
 }
 
+TEST(RowScheme, OfTwoPasses) {
+  RowKernel k("shares");
+  const Operand x = k.leaf(DType::Float64);
+  k.output(k.apply(Op::div, {x, k.apply(Op::sum, {x})}));
+  const RowTraits traits(k.done());
+  EXPECT_EQ(traits.passes, 2);
+  test::expect_golden("row_scheme_shares_f64.txt", table(traits, 2, false));
+  test::expect_golden("row_scheme_shares_f64_row_per_element.txt", table(traits, 2, true));
+}
+
+/// A block exchanges one partial result of each of its 32 warps, twice, through 40 KB of shared memory.
+TEST(RowScheme, PartialResultsHaveRoom) {
+  RowKernel k("sum");
+  write_sum(k, DType::Float32);
+  RowTraits traits(k.done());
+  const auto team = [&](int bytes) {
+    traits.partial_bytes = {bytes};
+    traits.loop_partial_bytes = bytes;
+    return choose_rows(traits, {.rows = 1, .columns = 100000, .vector_width = 4}).config.team;
+  };
+  EXPECT_EQ(team(640), 0) << "all threads of a block";
+  EXPECT_EQ(team(641), 32) << "a warp";
+}
+
 /// Elements that no sum changes are written in the pass that computes the sum.
 TEST(RowScheme, OfElementsBesideTheirSum) {
   const auto traits_of = [](Op function) {
