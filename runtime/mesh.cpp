@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -32,29 +34,29 @@ struct MeshAccess {
     return d;
   }
 
-  /// All meshes ever made: few, and identified by number for the life of the process.
-  struct Table {
-    std::mutex mutex;
-    std::vector<const State*> states;
-  };
-  static Table& table() {
-    static constinit runtime::NoDestructor<Table> table;
-    return table.get();
-  }
+  /// All meshes ever made: few, and identified by number for the life of the process. Read without a lock.
+  static constexpr std::size_t max_meshes = INT16_MAX + 1;
+  static constinit std::array<std::atomic<const State*>, max_meshes> table;
+
   static const State* find_or_make(runtime::RankTable ranks, bool is_world) {
-    Table& known = table();
-    const runtime::ForkSafeLock lock(known.mutex);
-    for (const State* s : known.states)
+    static constinit std::mutex adding;
+    const runtime::ForkSafeLock lock(adding);
+    std::size_t number = 0;
+    for (; number < max_meshes; ++number) {
+      const State* const s = table[number].load(std::memory_order_relaxed);
+      if (!s) break;
       if (s->is_world == is_world && s->ranks.all == ranks.all) return s;
-    if (known.states.size() > INT16_MAX) throw Error("a process has at most 32768 different meshes");
+    }
+    if (number == max_meshes) throw Error(fmt::format("a process has at most {} different meshes", max_meshes));
     auto* const made = new State;
-    made->number = static_cast<int>(known.states.size());
+    made->number = static_cast<int>(number);
     made->is_world = is_world;
     made->ranks = std::move(ranks);
-    known.states.push_back(made);
+    table[number].store(made, std::memory_order_release);
     return made;
   }
 };
+constinit std::array<std::atomic<const Mesh::State*>, MeshAccess::max_meshes> MeshAccess::table{};
 
 namespace {
 
@@ -96,9 +98,7 @@ Mesh Mesh::world() {
 
 Mesh Mesh::of(Device device) {
   if (!device.is_mesh()) throw DeviceError(fmt::format("{} is not a mesh but a single device", to_string(device)));
-  MeshAccess::Table& known = MeshAccess::table();
-  const runtime::ForkSafeLock lock(known.mutex, std::nothrow);
-  return Mesh(Known(), known.states[static_cast<std::size_t>(device.index())]);
+  return Mesh(Known(), MeshAccess::table[static_cast<std::size_t>(device.index())].load(std::memory_order_acquire));
 }
 
 int Mesh::size() const noexcept { return static_cast<int>(state_->ranks.all.size()); }
