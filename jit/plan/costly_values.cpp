@@ -1,6 +1,7 @@
 #include "costly_values.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "row_stages.hpp"
 
@@ -83,8 +84,9 @@ bool CostlyValues::is_costly(NodeId id) {
     ++value.readers;
   }
   const bool is_broadcast = groups_.size() == 0 && value.computations == nominal_repeats * value.readers;
-  const int enough =
-      is_broadcast ? instructions_worth_storing_for_rows(value.bytes, rows_) : instructions_worth_storing(value);
+  int enough = is_broadcast ? std::numeric_limits<int>::max() : instructions_worth_storing(value);
+  if (value.computations > value.readers)  // some compute it for many rows
+    enough = std::min(enough, instructions_worth_storing_for_rows(value.bytes, rows_));
   const auto stops = [&](NodeId from) { return groups_.owner(from) >= 0 || groups_.is_materialized(from); };
   return value.computations > 1 && cones_.instructions(id, enough, stops) >= enough;
 }

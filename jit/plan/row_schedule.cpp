@@ -1,6 +1,7 @@
 // Scheduling for given shapes: one kernel for each group of reductions, elementwise kernels for values that others need
 // in memory, and for outputs that no group computes.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "group_kernel.hpp"
@@ -11,7 +12,10 @@ namespace {
 class RowScheduler {
  public:
   RowScheduler(const Graph& graph, std::span<const Shape> leaves, RowValues rows)
-      : groups_(graph, leaves, rows), slots_(groups_, plan_), built_(groups_.size()) {}
+      : groups_(graph, leaves, rows), slots_(groups_, plan_), built_(groups_.size()) {
+    for (const std::size_t output : groups_.rest())
+      rest_.emplace(groups_.output(output), static_cast<std::uint32_t>(output));
+  }
 
   Plan run() {
     for (std::size_t made = 0; made < groups_.size();)
@@ -52,10 +56,13 @@ class RowScheduler {
     for (const NodeId id : read)
       if (groups_.is_boundary(id, group)) materialize(id);
   }
+  /// The kernel also writes the outputs that are this value.
   void materialize(NodeId id) {
     if (!groups_.is_materialized(id) || slots_.is_written(id)) return;
-    const Slot slot = slots_.add(id);
-    build_elementwise({&id, 1}, {&slot, 1}, true);
+    std::vector<Slot> slots{slots_.add(id)};
+    const auto [begin, end] = rest_.equal_range(id);
+    for (auto output = begin; output != end; ++output) slots.push_back({Slot::Kind::Output, output->second});
+    build_elementwise(std::vector<NodeId>(slots.size(), id), slots, true);
   }
 
   /// An elementwise kernel for `values`. With `computes`, these are materialized values, which it computes instead of
@@ -122,7 +129,9 @@ class RowScheduler {
 
   /// The remaining outputs: one elementwise plan for each shape.
   void build_rest() {
-    std::vector<std::size_t> rest = groups_.rest();
+    std::vector<std::size_t> rest;
+    for (const std::size_t output : groups_.rest())
+      groups_.is_materialized(groups_.output(output)) ? materialize(groups_.output(output)) : rest.push_back(output);
     while (!rest.empty()) {
       const Shape first = groups_.shape(groups_.output(rest[0]));
       std::vector<NodeId> values;
@@ -146,6 +155,7 @@ class RowScheduler {
   PlanBuilder plan_;
   ValueSlots slots_;
   std::vector<bool> built_;
+  std::multimap<NodeId, std::uint32_t> rest_;  // the remaining outputs, by value
 };
 
 }  // namespace

@@ -144,8 +144,7 @@ CompiledGraph::CompiledGraph(Graph recorded, bool eager)
       deduplicated_(eager ? std::nullopt : without_common_subexpressions(recorded_)),
       specialized_(eager ? no_graph : graph()),
       eager_(eager),
-      depends_on_shapes_(jit::depends_on_shapes(recorded_)),
-      depends_on_rows_(!reduces(recorded_) || multiplies(recorded_)) {
+      depends_on_shapes_(jit::depends_on_shapes(recorded_)) {
   for (const Operand output : graph().outputs()) {
     LeafSets sets = leaves_of(graph(), output);
     leaves_.push_back(std::move(sets.elementwise));
@@ -192,7 +191,6 @@ const Graph& CompiledGraph::simplified() const {
 }
 
 const ExecutablePlan& CompiledGraph::plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const {
-  if (!depends_on_rows_) rows = RowValues::Recomputed;
   const ShapeKey key = shape_key(leaves, rows);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_acquire); p; p = p->next)
     if (p->key == key) return *p->plan;

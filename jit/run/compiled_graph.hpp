@@ -119,7 +119,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   Graph recorded_;
   std::optional<Graph> deduplicated_;
   SpecializedGraphs specialized_;
-  bool eager_, depends_on_shapes_, depends_on_rows_, limits_scalars_;
+  bool eager_, depends_on_shapes_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<bool> is_array_;
   std::vector<NarrowScalar> narrow_scalars_;

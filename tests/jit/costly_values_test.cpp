@@ -52,6 +52,21 @@ TEST(CostlyValues, WhatIsRepeatedAlongRowsIsMaterializedIfItIsCostly) {
   EXPECT_EQ(g.checked().kernels.size(), 1u) << "computed once per row";
 }
 
+/// A tanh costs more than to read it again in the cache, but less than to launch a kernel for few rows.
+TEST(CostlyValues, WhatIsRepeatedAlongManyRowsIsMaterializedSooner) {
+  Growing g;
+  const Operand x = g.leaf({5, 7}), t = g.op(Op::tanh, {g.leaf({7})});
+  g.graph.output(g.reduce(Op::sum, g.op(Op::add, {x, t}), last));
+  g.graph.output(t);
+  const std::vector<Shape> shapes{{5, 7}, {7}};
+  const Plan many = jit::schedule(jit::simplify(g.graph), shapes, jit::RowValues::StoredOnCpu);
+  EXPECT_EQ(computing(Op::tanh, many), 1);
+  EXPECT_EQ(many.kernels.size(), 2u) << "the first writes the output, too";
+  const Plan few = jit::schedule(jit::simplify(g.graph), shapes, jit::RowValues::Recomputed);
+  EXPECT_EQ(computing(Op::tanh, few), 2);
+  EXPECT_EQ(few.kernels.size(), 2u);
+}
+
 TEST(CostlyValues, OnlyTheCostlyPartIsMaterialized) {
   Growing g;
   const Operand x = g.leaf({5, 7}), y = g.op(Op::atan2, {x, g.leaf({5, 7})}), z = g.leaf({5, 7});
