@@ -34,7 +34,7 @@ struct MeshAccess {
     return d;
   }
 
-  /// All meshes ever made: few, and identified by number for the life of the process. Read without a lock.
+  /// All meshes ever made: few, and identified by number for the life of the process. Mesh::of takes no lock.
   static constexpr std::size_t max_meshes = INT16_MAX + 1;
   static constinit std::array<std::atomic<const State*>, max_meshes> table;
 

@@ -178,8 +178,10 @@ class LoopWriter {
     if (!made_.insert(v).second) return;
     chain_.reads.push_back(v);
     const Level level = steps_.values[v].level;
-    const char* const how = level == Level::EachTile ? "load<{}>(p{}, i, range)" : "broadcast<{}>(p{})";
-    declare(level, v, fmt::format(fmt::runtime(how), type_of(v), add_operand(v)));
+    const std::size_t operand = add_operand(v);
+    declare(level, v,
+            level == Level::EachTile ? fmt::format("load<{}>(p{}, i, range)", type_of(v), operand)
+                                     : fmt::format("broadcast<{}>(p{})", type_of(v), operand));
   }
 
   std::string value_of(const Step& s) {

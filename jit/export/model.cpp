@@ -218,9 +218,9 @@ void add_plan(Model& m, const Export& from) {
   for (const Shape& s : shapes)
     if (!(s == shapes[0]))
       refuse(from, "its outputs have different shapes. Export each of them as a kernel of its own");
-  const ExecutablePlan& ready = compiled.depends_on_shapes()
-                                    ? compiled.plan_for(leaves, RowValues::StoredOnCpu)  // the text is for any size
-                                    : compiled.plan_for_one_shape();
+  const RowValues rows = reduces(m.recorded) ? RowValues::Recomputed : RowValues::StoredOnCpu;  // for any size
+  const ExecutablePlan& ready =
+      compiled.depends_on_shapes() ? compiled.plan_for(leaves, rows) : compiled.plan_for_one_shape();
   m.plan = &ready.plan;
   const PlanShapes found = plan_shapes(ready.plan, compiled.depends_on_shapes() ? nullptr : shapes.data(), leaves);
   const std::size_t outputs = compiled.outputs();

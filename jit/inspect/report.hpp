@@ -24,7 +24,7 @@ struct Input {
 
 /// An output of a kernel.
 struct Output {
-  enum class Kind : std::uint8_t { Result, Temporary, Value } kind;  // Value: of a mesh, which later steps read
+  enum class Kind : std::uint8_t { Result, Temporary, Value } kind;  // Value: a mesh's, or a rank's part of it
   std::uint32_t number;
   std::string name = {};  // "output 0", "temporary 3", "part of value 0"
   DType dtype;

@@ -33,7 +33,7 @@ struct Shared {
 /// From how many instructions on it is faster to store the value once, in a kernel of its own, and to read it.
 int instructions_worth_storing(const Shared& value) noexcept;
 
-/// What becomes of costly values that an elementwise kernel would compute again for each row, such as the scale of a
+/// What becomes of costly values that a kernel would compute again for each row, such as the scale of a
 /// normalization, w / sqrt(var + eps). Small kernels recompute them, since each launch has a cost of its own, and GPUs
 /// store only what takes longer than a kernel's loads and stores. Either way has the same results.
 enum class RowValues : std::uint8_t { Recomputed, StoredOnCpu, StoredOnGpu };

@@ -73,7 +73,7 @@ class Parts {
 
 std::vector<CostlyPart> costly_parts(const Graph& graph) { return Parts(graph).found(); }
 
-bool repeats(std::span<const CostlyPart> parts, const Shape& shape, std::span<runtime::TensorImpl* const> leaves,
+bool repeats(std::span<const CostlyPart> parts, std::int64_t elements, std::span<runtime::TensorImpl* const> leaves,
              RowValues rows) noexcept {
   return std::ranges::any_of(parts, [&](const CostlyPart& part) {
     if (part.instructions < instructions_worth_storing_for_rows(part.bytes, rows)) return false;
@@ -81,7 +81,7 @@ bool repeats(std::span<const CostlyPart> parts, const Shape& shape, std::span<ru
     for (const std::uint32_t leaf : part.leaves)
       if (!broadcast(own, leaves[leaf]->shape)) return false;
     const bool differs_within_rows = !own.empty() && own[-1] != 1;  // what does not is computed once for each row
-    return differs_within_rows && own.numel() <= shape.numel() / nominal_repeats;
+    return differs_within_rows && own.numel() <= elements / nominal_repeats;
   });
 }
 

@@ -1,4 +1,4 @@
-// Parts of elementwise graphs that depend on few leaves, such as the scale of a normalization, w / sqrt(var + eps):
+// Parts of graphs that depend on few leaves, such as the scale of a normalization, w / sqrt(var + eps):
 // where these leaves are broadcast, a kernel would compute the part again in each row.
 #pragma once
 #include <cstdint>
@@ -17,12 +17,12 @@ struct CostlyPart {
   int instructions;                   // per element, counted up to a limit
 };
 
-/// The parts of a simplified elementwise graph that take less time if they are stored once and read, where their leaves
+/// The parts of a simplified graph that take less time if they are stored once and read, where their leaves
 /// are broadcast. Graphs with more than 64 leaves have none, others at most eight.
 std::vector<CostlyPart> costly_parts(const Graph& graph);
 
-/// Whether a kernel over `shape` would repeat one of the parts often enough that a plan by shapes stores it.
-bool repeats(std::span<const CostlyPart> parts, const Shape& shape, std::span<runtime::TensorImpl* const> leaves,
+/// Whether a kernel over so many elements would repeat one of the parts often enough that a plan by shapes stores it.
+bool repeats(std::span<const CostlyPart> parts, std::int64_t elements, std::span<runtime::TensorImpl* const> leaves,
              RowValues rows) noexcept;
 
 }  // namespace sinter::inline v1::jit

@@ -131,7 +131,10 @@ class RowScheduler {
   void build_rest() {
     std::vector<std::size_t> rest;
     for (const std::size_t output : groups_.rest())
-      groups_.is_materialized(groups_.output(output)) ? materialize(groups_.output(output)) : rest.push_back(output);
+      if (const NodeId id = groups_.output(output); groups_.is_materialized(id))
+        materialize(id);
+      else
+        rest.push_back(output);
     while (!rest.empty()) {
       const Shape first = groups_.shape(groups_.output(rest[0]));
       std::vector<NodeId> values;

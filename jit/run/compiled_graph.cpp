@@ -144,7 +144,8 @@ CompiledGraph::CompiledGraph(Graph recorded, bool eager)
       deduplicated_(eager ? std::nullopt : without_common_subexpressions(recorded_)),
       specialized_(eager ? no_graph : graph()),
       eager_(eager),
-      depends_on_shapes_(jit::depends_on_shapes(recorded_)) {
+      depends_on_shapes_(jit::depends_on_shapes(recorded_)),
+      multiplies_(multiplies(recorded_)) {
   for (const Operand output : graph().outputs()) {
     LeafSets sets = leaves_of(graph(), output);
     leaves_.push_back(std::move(sets.elementwise));
@@ -161,6 +162,7 @@ CompiledGraph::CompiledGraph(Graph recorded, bool eager)
     else if (limits_arguments(n.op))
       limited_.push_back(limited(graph(), n));
   limits_scalars_ = !narrow_scalars_.empty() || !limited_.empty();
+  if (depends_on_shapes_ && !multiplies_ && !eager_) costly_parts_ = costly_parts(simplified());
 }
 
 runtime::TraceSpan CompiledGraph::planning() const noexcept {
@@ -190,6 +192,13 @@ const Graph& CompiledGraph::simplified() const {
   return *simplified_;
 }
 
+RowValues CompiledGraph::row_values_for(std::span<runtime::TensorImpl* const> leaves, std::int64_t elements,
+                                        bool is_cpu) const {
+  const RowValues rows = eager_ ? RowValues::Recomputed : row_values(elements, is_cpu);
+  if (multiplies_ || !depends_on_shapes_ || rows == RowValues::Recomputed) return rows;
+  return repeats(costly_parts_, elements, leaves, rows) ? rows : RowValues::Recomputed;
+}
+
 const ExecutablePlan& CompiledGraph::plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const {
   const ShapeKey key = shape_key(leaves, rows);
   for (const ShapedPlan* p = shaped_.load(std::memory_order_acquire); p; p = p->next)
@@ -212,9 +221,9 @@ const ExecutablePlan& CompiledGraph::make_for(const ShapeKey& key, std::span<run
   runtime::TraceSpan span = planning();
   const std::vector<Shape> shapes = shapes_of_leaves(leaves);
   const bool eager = eager_ || gathers_from_empty(leaves);
-  Plan plan = eager                 ? schedule_eager(graph(), shapes)
-              : multiplies(graph()) ? schedule_products(graph(), shapes, rows)
-                                    : schedule(simplified(), shapes, rows);
+  Plan plan = eager         ? schedule_eager(graph(), shapes)
+              : multiplies_ ? schedule_products(graph(), shapes, rows)
+                            : schedule(simplified(), shapes, rows);
   check_same_shapes(graph(), leaves, plan_shapes(plan, nullptr, leaves).outputs);
   auto ready = std::make_unique<const ExecutablePlan>(std::move(plan));
   all_shaped_.push_back(

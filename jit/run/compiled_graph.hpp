@@ -86,8 +86,10 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
 
   /// Whether all plans depend on shapes: the graph reduces, multiplies matrices or broadcasts to another's shape.
   bool depends_on_shapes() const noexcept { return depends_on_shapes_; }
-  /// The plan for leaves of these shapes. Any graph has one. Where reductions determine the kernels, it is the same for
-  /// all `rows`.
+  /// What plans by shapes do with costly values of rows, where kernels have so many elements: recompute them unless
+  /// there are some, and these leaves repeat them.
+  RowValues row_values_for(std::span<runtime::TensorImpl* const> leaves, std::int64_t elements, bool is_cpu) const;
+  /// The plan for leaves of these shapes. Any graph has one.
   const ExecutablePlan& plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const;
   /// The plan for all shapes with which the outputs have one shape, unless all plans depend on shapes.
   const ExecutablePlan& plan_for_one_shape() const {
@@ -119,11 +121,12 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   Graph recorded_;
   std::optional<Graph> deduplicated_;
   SpecializedGraphs specialized_;
-  bool eager_, depends_on_shapes_, limits_scalars_;
+  bool eager_, depends_on_shapes_, multiplies_, limits_scalars_;
   std::vector<std::vector<std::uint32_t>> leaves_, arrays_;
   std::vector<bool> is_array_;
   std::vector<NarrowScalar> narrow_scalars_;
   std::vector<ConstrainedOperation> limited_;
+  std::vector<CostlyPart> costly_parts_;  // of a graph that reduces
   mutable std::mutex mutex_;
   mutable std::optional<Graph> simplified_;
   mutable std::unique_ptr<const ExecutablePlan> owned_for_one_shape_;

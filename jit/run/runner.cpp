@@ -274,15 +274,18 @@ bool run_rows_directly(const CompiledGraph& compiled, const Call& call, const Ex
 
 /// A plan for the leaves' shapes. Its outputs may differ in shape. `elements` are those of the largest kernel, roughly.
 void run_shaped(const CompiledGraph& compiled, const Call& call, std::int64_t elements) {
-  const ExecutablePlan& plan = compiled.plan_for(call.leaves, row_values(elements, call.device.is_cpu()));
+  const RowValues rows = compiled.row_values_for(call.leaves, elements, call.device.is_cpu());
+  const ExecutablePlan& plan = compiled.plan_for(call.leaves, rows);
   const bool is_one = plan.kernels.size() == 1 && plan.plan.kernels[0].rows && compiled.outputs() == 1 && call.runs();
   if (is_one && run_rows_directly(compiled, call, plan)) return;
   run_plan(compiled, plan, plan_shapes(plan.plan, nullptr, call.leaves), call);
 }
 
-std::int64_t largest_leaf(Leaves leaves) noexcept {
+/// Without arrays that are gathered from, of which a kernel may read a few elements.
+std::int64_t largest_leaf(const CompiledGraph& compiled, Leaves leaves) noexcept {
   std::int64_t elements = 0;
-  for (const TensorImpl* t : leaves) elements = std::max(elements, t->numel);
+  for (std::uint32_t i = 0; i < leaves.size(); ++i)
+    if (!compiled.is_array(i)) elements = std::max(elements, leaves[i]->numel);
   return elements;
 }
 
@@ -306,12 +309,12 @@ std::optional<Shape> shape_of_all(const CompiledGraph& compiled, const Call& cal
 bool repeats(const ExecutablePlan& plan, const Shape& shape, const Call& call) noexcept {
   if (plan.costly_parts.empty()) return false;
   const RowValues rows = row_values(shape.numel(), call.device.is_cpu());
-  return rows != RowValues::Recomputed && repeats(plan.costly_parts, shape, call.leaves, rows);
+  return rows != RowValues::Recomputed && repeats(plan.costly_parts, shape.numel(), call.leaves, rows);
 }
 
 void run_elementwise(const CompiledGraph& compiled, const Call& call) {
   const std::optional<Shape> shape = shape_of_all(compiled, call);
-  if (!shape) return run_shaped(compiled, call, largest_leaf(call.leaves));
+  if (!shape) return run_shaped(compiled, call, largest_leaf(compiled, call.leaves));
   const ExecutablePlan& plan = compiled.plan_for_one_shape();
   if (repeats(plan, *shape, call)) return run_shaped(compiled, call, shape->numel());
   run_plan(compiled, plan, plan_shapes(plan.plan, &*shape, call.leaves), call);
@@ -319,7 +322,7 @@ void run_elementwise(const CompiledGraph& compiled, const Call& call) {
 
 void run_on_device(const CompiledGraph& compiled, const Call& call) {
   if (compiled.depends_on_shapes()) [[unlikely]]
-    return run_shaped(compiled, call, largest_leaf(call.leaves));
+    return run_shaped(compiled, call, largest_leaf(compiled, call.leaves));
   if (compiled.outputs() == 1 && call.runs()) [[likely]] {
     const ExecutablePlan& plan = compiled.plan_for_one_shape();
     if (plan.kernels.size() == 1) [[likely]] {

@@ -1,4 +1,4 @@
-// Parts of elementwise expressions whose operands are broadcast: computed once and stored where a kernel would repeat
+// Parts of expressions whose operands are broadcast: computed once and stored where a kernel would repeat
 // them, with the results of one kernel.
 #include "devices.hpp"
 
@@ -49,6 +49,20 @@ TEST(CostlyParts, AreNotStoredForNothing) {
   EXPECT_EQ(launches_of(exp(column + v)), 1u);                        // as many elements as the result
   EXPECT_EQ(launches_of(waves({50, 80}) * exp(v)), 1u);               // a small result
   EXPECT_EQ(launches_of(waves({3, 2000}) * exp(waves({2000}))), 1u);  // few rows
+}
+
+TEST(CostlyParts, BesideReductionsFollowTheSameRule) {
+  const auto x = waves({64, 80}), v = waves({80});
+  EXPECT_EQ(launches_of((x * exp(v)).sum(-1)), 2u);
+  EXPECT_EQ(launches_of((x * (v + 1)).sum(-1)), 1u);                            // cheap
+  EXPECT_EQ(launches_of((waves({50, 80}) * exp(v)).sum(-1)), 1u);               // small
+  EXPECT_EQ(launches_of((waves({3, 2000}) * exp(waves({2000}))).sum(-1)), 1u);  // few rows
+  const sn::Tensor<std::int64_t> ids = sn::arange<std::int64_t>(8);
+  EXPECT_EQ(launches_of((sn::embedding(waves({640, 80}), ids) * exp(v)).sum(-1)), 1u) << "rows of a large table";
+  const std::uint64_t before = sn::jit_stats().plans;
+  (void)sn::Tensor(waves({41, 99}).cos().sum(-1));
+  (void)sn::Tensor(waves({42, 99}).cos().sum(-1));
+  EXPECT_EQ(sn::jit_stats().plans - before, 1u) << "one plan for all sizes, where nothing is repeated";
 }
 
 TEST(CostlyParts, AreNotStoredForSmallResultsOfSeveralShapes) {

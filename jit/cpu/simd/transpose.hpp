@@ -1,4 +1,4 @@
-// Transposing squares of 16 bytes in each row, which the shuffles of every instruction set do.
+// Transposes squares whose rows have 16 bytes, by shuffles that every instruction set has.
 #pragma once
 #include "../loop_table.hpp"
 #include "vector_pairs.hpp"
