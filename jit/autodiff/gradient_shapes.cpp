@@ -49,8 +49,7 @@ Operand Differentiator::apply_axis_map(Operand value, const AxisMap& map) {
 /// The same operations on views of their operands, as far as operations allow.
 std::optional<Operand> Differentiator::push_view(Operand value, const AxisMap& map) {
   const Node n = node(value);
-  if (n.op == Op::leaf || n.op == Op::iota)
-    return add_leaf(map.view(*recorded_.leaves[n.attribute]), origin(n.attribute));
+  if (is_element_leaf(n.op)) return add_leaf(map.view(*recorded_.leaves[n.attribute]), origin(n.attribute));
   if (n.op == Op::scalar || n.op == Op::constant || n.op == Op::array) return value;
   if (n.op == Op::matmul) {
     const Operand a = operand(value, 0), b = operand(value, 1);

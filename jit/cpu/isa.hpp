@@ -43,6 +43,9 @@ inline const LoopTable& loop_table() noexcept {
   return in_use == Isa::Avx512 ? avx512::loop_table : in_use == Isa::Avx2 ? avx2::loop_table : sse4::loop_table;
 #endif
 }
+inline const LoopForms& memory_loops(const LoopTable& table, Memory m) noexcept {
+  return table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)];
+}
 /// For tests: selects another one from now on. Throws Error if the processor lacks it.
 void set_isa(Isa isa);
 

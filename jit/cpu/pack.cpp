@@ -22,40 +22,35 @@ using Four [[gnu::vector_size(16)]] = std::uint32_t;
 using Two [[gnu::vector_size(16)]] = std::uint64_t;
 
 template <class V, class T>
-V load(const T* from) {
-  V v;
-  std::memcpy(&v, from, sizeof v);
-  return v;
-}
-template <class V, class T>
 void store(T* to, V v) {
   std::memcpy(to, &v, sizeof v);
 }
 
-/// The last element is read separately, so that nothing past it is read.
+/// The loop for elements of this size, of one for each of 2, 4 and 8 bytes.
+template <class T>
+Loop loop_of(Memory of_2, Memory of_4, Memory of_8) {
+  return memory_loops(loop_table(), sizeof(T) == 2 ? of_2 : sizeof(T) == 4 ? of_4 : of_8).forms[0];
+}
+template <class T>
+inline constexpr bool has_loop = sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8;
+
 template <class T>
 void take_every_second(T* to, const T* from, std::int64_t n) {
-  std::int64_t i = 0;
-  if constexpr (sizeof(T) == 4)
-    for (; i + 5 <= n; i += 4)
-      store<Four>(to + i, __builtin_shufflevector(load<Four>(from + 2 * i), load<Four>(from + 2 * i + 4), 0, 2, 4, 6));
-  else if constexpr (sizeof(T) == 8)
-    for (; i + 3 <= n; i += 2)
-      store<Two>(to + i, __builtin_shufflevector(load<Two>(from + 2 * i), load<Two>(from + 2 * i + 2), 0, 2));
-  for (; i < n; ++i) to[i] = from[2 * i];
+  if constexpr (has_loop<T>) {
+    const void* const in[] = {from};
+    return loop_of<T>(Memory::EverySecond2, Memory::EverySecond4, Memory::EverySecond8)(to, in, n);
+  }
+  for (std::int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
 }
 
 template <class T>
 void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::int64_t row_stride, std::int64_t stride,
               std::int64_t n) {
-  if constexpr (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8)
+  if constexpr (has_loop<T>)
     if (row_stride == 1) {
       const PanelCall call{from, rows, stride, pitch};
       const void* const in[] = {&call};
-      constexpr Memory size = sizeof(T) == 2   ? Memory::Transpose2
-                              : sizeof(T) == 4 ? Memory::Transpose4
-                                               : Memory::Transpose8;
-      return loop_table().groups[static_cast<int>(Group::Memory)][static_cast<int>(size)].forms[0](to, in, n);
+      return loop_of<T>(Memory::Transpose2, Memory::Transpose4, Memory::Transpose8)(to, in, n);
     }
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t r = 0; r < rows; ++r) to[r * pitch + i] = from[r * row_stride + i * stride];

@@ -55,7 +55,6 @@ class RowPartsBuilder {
 
  private:
   bool over_domain(std::size_t output) const { return is_element_output(kernel_, output); }
-  static bool is_input(const Node& n) { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
   std::uint32_t operand_of(const Node& n) const {
     return static_cast<std::uint32_t>(kernel_.outputs.size() + n.attribute);
   }
@@ -69,7 +68,7 @@ class RowPartsBuilder {
   void find_single() {
     for (const Node& n : graph_.nodes())
       single_.push_back(n.op == Op::count ||
-                        (!is_input(n) && !is_reduction(n.op) &&
+                        (!is_leaf(n.op) && !is_reduction(n.op) &&
                          std::ranges::all_of(graph_.operands(n), [&](Operand o) { return single_[id_of(o)]; })));
   }
 
@@ -139,7 +138,7 @@ class RowPartsBuilder {
   static std::uint64_t bit_of(int stage) { return std::uint64_t{1} << std::min(stage, 63); }
   /// Whether passes compute the value, for each element of their rows.
   bool is_element(Id id) const {
-    return !is_input(graph_.nodes()[id]) && !single_[id] && !stages_.is_per_row({static_cast<NodeId>(id), 0});
+    return !is_leaf(graph_.nodes()[id].op) && !single_[id] && !stages_.is_per_row({static_cast<NodeId>(id), 0});
   }
   bool is_kept(Id id, int passes, FanoutFreeCones& cones) const {
     if (passes < 2 || keeps_ == Keeps::Nowhere) return false;
@@ -173,7 +172,7 @@ class RowPartsBuilder {
     std::vector<bool> crosses(graph_.nodes().size());
     const auto read_by_elements = [&](Operand o) {
       const Node& n = graph_[o];
-      if (stages_.is_per_row(o) && !single_[id_of(o)] && !is_input(n) && !combines(n)) crosses[id_of(o)] = true;
+      if (stages_.is_per_row(o) && !single_[id_of(o)] && !is_leaf(n.op) && !combines(n)) crosses[id_of(o)] = true;
     };
     for (Id id = 0; id < graph_.nodes().size(); ++id) {
       const Node& n = graph_.nodes()[id];
@@ -244,7 +243,7 @@ class RowPartsBuilder {
   std::optional<OperandSource> place_of(Id id, int stage, bool over_rows) {
     const Node& n = graph_.nodes()[id];
     const auto size = static_cast<std::uint8_t>(size_of(n.dtype));
-    if (is_input(n)) return OperandSource{OperandSource::Kind::Operand, operand_of(n), size};
+    if (is_leaf(n.op)) return OperandSource{OperandSource::Kind::Operand, operand_of(n), size};
     if (n.op == Op::count) return OperandSource{OperandSource::Kind::Count, 0, size};
     if (row_of_[id] != nothing && (combines(n) || !over_rows || stages_.stage_of({static_cast<NodeId>(id), 0}) < stage))
       return row_place(id);
@@ -272,7 +271,7 @@ class RowPartsBuilder {
     for (Id id = 0; id < count; ++id) {
       const Node& n = graph_.nodes()[id];
       if (place[id]) {
-        made[id] = add_input(part, n, static_cast<std::uint32_t>(places.size() - wanted.size()));
+        made[id] = part.node(is_leaf(n.op) ? n.op : Op::leaf, n.dtype, {}, places.size() - wanted.size());
         places.push_back(*place[id]);
       } else if (needed[id] || n.op == Op::scalar) {
         std::vector<Operand> operands;
@@ -282,11 +281,6 @@ class RowPartsBuilder {
     }
     for (const Operand o : wanted) part.output(made[id_of(o)]);
     return {TileProgram(part, kernel_.name), std::move(places), outputs};
-  }
-  static Operand add_input(Graph& part, const Node& n, std::uint32_t number) {
-    if (n.op == Op::iota) return part.iota(number);
-    if (n.op == Op::array) return part.array(n.dtype, number);
-    return part.leaf(n.dtype, number);
   }
 
   void measure() {

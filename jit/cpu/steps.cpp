@@ -100,7 +100,7 @@ class StepsBuilder {
   void find_levels() {
     for (const Node& n : graph_.nodes()) {
       Level level = Level::Once;
-      if (n.op == Op::leaf || n.op == Op::iota) level = leaf_level(static_cast<std::uint32_t>(n.attribute));
+      if (is_element_leaf(n.op)) level = leaf_level(static_cast<std::uint32_t>(n.attribute));
       for (const Operand o : graph_.operands(n)) level = std::max(level, levels_[static_cast<std::size_t>(o.node)]);
       levels_.push_back(level);
     }
@@ -148,7 +148,7 @@ class StepsBuilder {
       v.number = scalars_++;
     }
     if (uses_[id] == 0 || n.op == Op::scalar) return;
-    if (n.op == Op::leaf || n.op == Op::iota) {
+    if (is_element_leaf(n.op)) {
       v.kind = Value::Kind::Leaf;
       v.number = static_cast<std::uint32_t>(n.attribute);
       v.level = levels_[id];

@@ -224,7 +224,7 @@ void Worker::check_positions(const Step& s, std::int64_t n) const {
   const auto* extents = reinterpret_cast<const std::int64_t*>(at_[s.in[1]]);
   const std::int64_t step = s.form & 1 ? 0 : 1, extent_step = s.form & 2 ? 0 : 1;
   const std::int64_t rows = extent_step == 0 ? 1 : n, count = step == 0 || rows > 1 ? 1 : n;
-  const Loop outside = memory_loops(Memory::Outside).forms[s.check == Check::Position];
+  const Loop outside = memory_loops(job_->table, Memory::Outside).forms[s.check == Check::Position];
   for (std::int64_t i = 0; i < rows; ++i, positions += step, extents += extent_step) {
     bool found = false;
     const void* const in[] = {positions, extents};
@@ -305,11 +305,7 @@ void Worker::copy(const void* from, void* to, std::size_t size, int form, std::i
                    : size == 4 ? Memory::Copy4
                    : size == 8 ? Memory::Copy8
                                : Memory::Copy16;
-  memory_loops(m).forms[form](to, &from, n);
-}
-
-const LoopForms& Worker::memory_loops(Memory m) const {
-  return job_->table.groups[static_cast<int>(Group::Memory)][static_cast<int>(m)];
+  memory_loops(job_->table, m).forms[form](to, &from, n);
 }
 
 void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
@@ -322,14 +318,8 @@ void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
                  n);
       continue;
     }
-    const std::byte* const row = o.data + i.offset * static_cast<std::int64_t>(size);
-    if (first_row_dim == job_->nest.ndim - 1 && o.strides[first_row_dim] == 2 && size > 1 && size <= 8) {
-      const void* const from = row + 2 * first * static_cast<std::int64_t>(size);
-      const Memory m = size == 2 ? Memory::EverySecond2 : size == 4 ? Memory::EverySecond4 : Memory::EverySecond8;
-      memory_loops(m).forms[0](at_[i.value], &from, n);
-    } else {
-      pack(at_[i.value], row, size, job_->nest, first_row_dim, o, first, n);
-    }
+    pack(at_[i.value], o.data + i.offset * static_cast<std::int64_t>(size), size, job_->nest, first_row_dim, o, first,
+         n);
   }
 }
 

@@ -144,7 +144,6 @@ class Worker {
                                            : row_offset(job_->nest, job_->layout, job_->nest.operands[operand], row);
   }
   std::size_t size_of(ValueId v) const noexcept { return job_->steps.values[v].size; }
-  const LoopForms& memory_loops(Memory m) const;
   /// The operand's element `first` of a row; its row's first element if it is not contiguous.
   std::byte* place(std::uint32_t operand, std::size_t size, std::int64_t row, std::int64_t first) const {
     const std::int64_t offset = element(operand, row) + (job_->layout.accesses[operand] == Access::InPlace ? first : 0);

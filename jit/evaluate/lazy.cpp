@@ -59,7 +59,7 @@ std::vector<LazyRef> import_all(const Graph& graph, std::string_view what, std::
   std::vector<LazyRef> made;
   made.reserve(graph.nodes().size());
   for (const Node& n : graph.nodes()) {
-    if (n.op == Op::leaf || n.op == Op::iota) {
+    if (is_element_leaf(n.op)) {
       made.push_back(leaves[n.attribute]);
       continue;
     }
@@ -286,7 +286,7 @@ runtime::TensorRef uniquely_owned_result(const LazyRef& value) {
 
 LazyRef named(const LazyRef& value, std::string_view name) {
   LazyContent content = *LazyAccess::snapshot(value);
-  if (content.op != Op::leaf && content.op != Op::iota) return value;
+  if (!is_element_leaf(content.op)) return value;
   content.name = std::make_shared<const std::string>(name);
   return LazyAccess::make(std::move(content), true, value->device());
 }

@@ -67,7 +67,7 @@ void join_axes(const Graph& graph, const std::vector<Symbols>& leaves, Axes& axe
   std::vector<Symbols> values;
   for (const Node& n : graph.nodes()) {
     Symbols value;
-    if (n.op == Op::leaf || n.op == Op::iota) value = leaves[n.attribute];
+    if (is_element_leaf(n.op)) value = leaves[n.attribute];
     for (const Operand o : graph.operands(n)) value = broadcast(value, values[static_cast<std::size_t>(o.node)], axes);
     if (is_reduction(n.op) && info(n.op).reduction == Reduction::Reduces)
       value = reduce(value, ReduceAxes::of(n.attribute));

@@ -20,7 +20,7 @@ LeafSets leaves_of(const Graph& recorded, Operand output) {
   for (std::size_t i = nodes.size(); i-- > 0;) {
     if (!needed[i]) continue;
     for (Operand o : recorded.operands(nodes[i])) needed[static_cast<std::size_t>(o.node)] = true;
-    if (nodes[i].op != Op::leaf && nodes[i].op != Op::iota && nodes[i].op != Op::array) continue;
+    if (!is_leaf(nodes[i].op)) continue;
     (nodes[i].op == Op::array ? sets.arrays : sets.elementwise)
         .push_back(static_cast<std::uint32_t>(nodes[i].attribute));
   }

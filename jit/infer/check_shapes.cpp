@@ -44,7 +44,7 @@ class Inference {
   const Node* first_failure(Meet meet) {
     for (std::size_t i = 0; i < known_.size(); ++i) {
       const Node& n = graph_.nodes()[i];
-      if (n.op == Op::leaf || n.op == Op::iota) {
+      if (is_element_leaf(n.op)) {
         const TensorImpl& t = *leaves_[n.attribute];
         known_[i] = {t.device, t.shape, false};
       } else if (n.op == Op::array) {

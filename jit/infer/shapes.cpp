@@ -69,7 +69,7 @@ std::vector<Shape> shapes_of(const Graph& graph, std::span<const Shape> leaves) 
 void extend_shapes(std::vector<Shape>& shapes, const Graph& graph, std::span<const Shape> leaves) {
   for (const Node& n : graph.nodes().subspan(shapes.size())) {
     Shape shape;
-    if (n.op == Op::leaf || n.op == Op::iota) shape = leaves[n.attribute];
+    if (is_element_leaf(n.op)) shape = leaves[n.attribute];
     if (n.op == Op::matmul) {
       shapes.push_back(shape_of_product(graph, n, shapes));
       continue;

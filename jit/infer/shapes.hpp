@@ -32,7 +32,7 @@ std::vector<NodeId> shape_sources(const Graph& graph, NodeId value, NodeSet& see
     open.pop_back();
     if (!seen.add(id)) continue;
     const Node& n = graph.nodes()[static_cast<std::size_t>(id)];
-    if (n.op == Op::leaf || n.op == Op::iota || stops(id))
+    if (is_element_leaf(n.op) || stops(id))
       found.push_back(id);
     else if (n.op != Op::array)
       for (const Operand o : graph.operands(n)) open.push_back(o.node);

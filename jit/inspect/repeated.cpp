@@ -98,8 +98,7 @@ class RepeatedValues {
     for (const Node& n : kernel.graph.nodes()) {
       operands.clear();
       for (const Operand o : kernel.graph.operands(n)) operands.push_back(made[static_cast<std::size_t>(o.node)]);
-      const bool is_leaf = n.op == Op::leaf || n.op == Op::iota || n.op == Op::array;
-      const NodeId id = is_leaf ? leaf(n, kernel.inputs[n.attribute]) : add(n, n.attribute, operands, false);
+      const NodeId id = is_leaf(n.op) ? leaf(n, kernel.inputs[n.attribute]) : add(n, n.attribute, operands, false);
       made.push_back({id, 0});
       Value& v = values_[static_cast<std::size_t>(id)];
       if (!is_counted(n) || !v.of_elements || v.last == k) continue;

@@ -36,8 +36,6 @@ std::string printed(const std::string& name) {
   return std::ranges::all_of(name, prints) ? name : runtime::quote(name);
 }
 
-bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
-
 /// A plan whose kernels the evaluation runs.
 struct PlanInUse {
   const ExecutablePlan& ready;
@@ -175,7 +173,7 @@ class Builder {
       if (n.op == Op::cast) s.name = fmt::format("cast to {}", name(n.dtype));
       if (n.op == Op::constant) s.name = constant_text(n);
       if (n.op == Op::scalar) s.name = "number";
-      if (is_input(n)) s.input = static_cast<int>(n.attribute);
+      if (is_leaf(n.op)) s.input = static_cast<int>(n.attribute);
       for (const Operand o : k.graph.operands(n)) s.operands.push_back(o.node);
       all.push_back(std::move(s));
     }
@@ -186,7 +184,7 @@ class Builder {
                             std::span<const double> bytes) const {
     std::vector<DType> dtypes(k.inputs.size());
     for (const Node& n : k.graph.nodes())
-      if (is_input(n)) dtypes[n.attribute] = n.dtype;
+      if (is_leaf(n.op)) dtypes[n.attribute] = n.dtype;
     std::vector<Input> all;
     for (std::size_t i = 0; i < k.inputs.size(); ++i) {
       const Slot& s = k.inputs[i];
@@ -229,7 +227,7 @@ class Builder {
     if (part.captured.names->reduces_parts && part.leaves[leaf]->data == nullptr) return "ranks";
     return fmt::format("{}value {}", part.captured.names->reduces_parts ? "parts of " : "", found - written);
   }
-  /// Of what a kernel writes: the plan's output or temporary of this number.
+  /// The name of what a kernel writes, by its number in the plan.
   std::string output_name(const PlanInUse& part, const Output& made) const {
     switch (made.kind) {
       case Output::Kind::Result: return fmt::format("output {}", made.number);

@@ -28,7 +28,7 @@ Shape shape_of(const Graph& g, Operand o, std::span<const Shape> inputs) {
   std::vector<Shape> shapes;
   for (const Node& n : g.nodes().first(static_cast<std::size_t>(o.node) + 1)) {
     Shape& shape = shapes.emplace_back();
-    if (n.op == Op::leaf || n.op == Op::iota) shape = inputs[n.attribute];
+    if (is_element_leaf(n.op)) shape = inputs[n.attribute];
     for (const Operand operand : g.operands(n))
       static_cast<void>(broadcast(shape, shapes[static_cast<std::size_t>(operand.node)]));
   }

@@ -29,7 +29,7 @@ void Elements::compute(const std::vector<bool>& needed, Values& values, Value gu
   const auto missing = [&](std::size_t i) { return needed[i] && values[i] == none; };
   // Inputs first, so that all loads are on their way before one is waited for.
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if ((nodes[i].op == Op::leaf || nodes[i].op == Op::iota) && missing(i)) values[i] = input(nodes[i].attribute);
+    if (is_element_leaf(nodes[i].op) && missing(i)) values[i] = input(nodes[i].attribute);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!needed[i]) continue;
     if (nodes[i].op == Op::leaf) values[i] = b_.cast(values[i], nodes[i].dtype);

@@ -5,8 +5,6 @@
 namespace sinter::inline v1::jit::loops {
 namespace {
 
-bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::iota; }
-
 /// The registers that a value takes: narrow ones stay unpacked between passes.
 int registers_of(DType dtype) noexcept { return std::max(static_cast<int>(size_of(dtype)), 4) / 4; }
 
@@ -26,7 +24,7 @@ std::vector<NodeId> values_to_keep(const LoweringContext& context, const Registe
   const std::span<const Node> nodes = context.graph.nodes();
   const std::vector<bool> computed = element_dependencies(context, registers, context.passes.passes[pass].wanted);
   const auto is_new = [&](std::size_t i) {
-    return computed[i] && !context.passes.stages.per_row[i] && !registers.has_node(i) && !is_input(nodes[i]);
+    return computed[i] && !context.passes.stages.per_row[i] && !registers.has_node(i) && !is_element_leaf(nodes[i].op);
   };
   std::vector<Operand> later;
   for (std::size_t p = pass + 1; p < context.passes.passes.size(); ++p)

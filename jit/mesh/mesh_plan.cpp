@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "../infer/check_shapes.hpp"
@@ -11,39 +10,12 @@
 #include "../passes/composite.hpp"
 #include "../plan/plan_shapes.hpp"
 #include "cuts.hpp"
+#include "rewriting.hpp"
 
 namespace sinter::inline v1::jit {
 namespace {
 
 using runtime::TensorImpl;
-
-/// Copies nodes into a new graph without duplicates, replacing some of them.
-class Rewriting {
- public:
-  explicit Rewriting(const Graph& from) : from_(from), moved_(from.nodes().size()) {}
-
-  Graph& graph() noexcept { return to_; }
-  Operand moved(Operand o) const { return moved_[static_cast<std::size_t>(o.node)]; }
-  void replace(NodeId id, Operand by) { moved_[static_cast<std::size_t>(id)] = by; }
-  std::vector<Operand> moved_operands(const Node& n) const {
-    std::vector<Operand> operands;
-    for (const Operand o : from_.operands(n)) operands.push_back(moved(o));
-    return operands;
-  }
-  Operand unique(const Node& n, const std::vector<Operand>& operands) {
-    std::vector<NodeId> ids;
-    for (const Operand o : operands) ids.push_back(o.node);
-    const auto [known, is_new] = known_.try_emplace({n.op, n.dtype, n.attribute, ids});
-    if (is_new) known->second = to_.node(n.op, n.dtype, operands, n.attribute);
-    return known->second;
-  }
-
- private:
-  const Graph& from_;
-  Graph to_;
-  std::vector<Operand> moved_;
-  std::map<std::tuple<Op, DType, std::uint64_t, std::vector<NodeId>>, Operand> known_;
-};
 
 /// By node, the length of the longest chain of operations that it depends on.
 std::vector<int> depths(const Graph& graph) {
@@ -244,7 +216,7 @@ class MeshPlanner {
     Graph own;
     for (const Node& n : graph.nodes()) {
       std::uint64_t attribute = n.attribute;
-      if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) {
+      if (is_leaf(n.op)) {
         attribute = static_cast<std::uint64_t>(std::ranges::find(read, n.attribute) - read.begin());
         if (attribute == read.size()) read.push_back(static_cast<std::uint32_t>(n.attribute));
       }
@@ -295,7 +267,7 @@ class MeshPlanner {
         known->second = add_value(leaves_[leaf.attribute], leaf_shapes_[leaf.attribute]);
         sources_.back() = sources_[leaf.attribute];
       }
-      return leaf.op == Op::iota ? g.iota(known->second) : g.leaf(leaf.dtype, known->second);
+      return g.node(leaf.op, leaf.dtype, {}, known->second);
     };
     Rewriting r(graph_);
     for (NodeId id = 0; id < std::ssize(graph_.nodes()); ++id) {

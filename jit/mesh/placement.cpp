@@ -14,8 +14,6 @@ namespace {
 
 constexpr int not_read_yet = -5;
 
-bool is_tensor(Op op) noexcept { return op == Op::leaf || op == Op::iota; }
-
 bool is_elementwise(const Graph& graph) noexcept {
   return std::ranges::none_of(graph.nodes(), [](const Node& n) { return changes_shape(n.op); });
 }
@@ -28,7 +26,7 @@ class Placer {
 
   int axis_of(NodeId id, std::span<const PlacedLeaf> leaves) {
     const Node& n = graph_.nodes()[static_cast<std::size_t>(id)];
-    if (is_tensor(n.op) || n.op == Op::array) return axis_of_leaf(n, leaves[n.attribute]);
+    if (is_leaf(n.op)) return axis_of_leaf(n, leaves[n.attribute]);
     const auto operands = graph_.operands(n);
     if (std::ranges::any_of(operands, [&](Operand o) { return axis(o) == depends_on_cut; })) return depends_on_cut;
     if (n.op == Op::matmul) return of_product(id, n);
@@ -40,7 +38,7 @@ class Placer {
   bool take_shard(NodeId id, std::uint32_t operand, int along) {
     const Operand o = id < 0 ? graph_.outputs()[operand] : operand_of(id, operand);
     const Node& n = graph_[o];
-    if (!is_tensor(n.op)) {
+    if (!is_element_leaf(n.op)) {
       cut(Cut::Kind::Value, o.node, along);
       return false;
     }
@@ -51,11 +49,11 @@ class Placer {
   /// For leaves that only broadcast to an output.
   void slice_leaves(std::int64_t of, int along) {
     for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
-      if (const Node& n = graph_.nodes()[i]; is_tensor(n.op))
+      if (const Node& n = graph_.nodes()[i]; is_element_leaf(n.op))
         made_.leaves[n.attribute] = extent_from_end(shapes_[i], along) == of ? along : no_axis;
   }
   void take_replicated(Operand o) {
-    if (const Node& n = graph_[o]; is_tensor(n.op)) demand(static_cast<std::uint32_t>(n.attribute), no_axis);
+    if (const Node& n = graph_[o]; is_element_leaf(n.op)) demand(static_cast<std::uint32_t>(n.attribute), no_axis);
   }
 
  private:
@@ -220,7 +218,7 @@ void place_output(Placements& made, const Graph& graph, std::span<const Shape> s
   if (made.axes[static_cast<std::size_t>(o.node)] != no_axis) return;
   if (axis == no_axis || extent_from_end(shape, axis) == 1)
     placer.take_replicated(o);
-  else if (graph.outputs().size() == 1 && is_elementwise(graph) && graph[o].op != Op::leaf && graph[o].op != Op::iota)
+  else if (graph.outputs().size() == 1 && is_elementwise(graph) && !is_element_leaf(graph[o].op))
     placer.slice_leaves(extent_from_end(shape, axis), axis);
   else
     placer.take_shard(-1, output, axis);

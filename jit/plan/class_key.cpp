@@ -106,8 +106,7 @@ KernelTraits::KernelTraits(const Kernel& kernel)
   for (const Operand output : graph.outputs()) operands.push_back({.dtype = graph[output].dtype});
   operands.resize(kernel.outputs.size() + kernel.inputs.size());
   for (const Node& n : graph.nodes())
-    if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array)
-      operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::iota, n.op == Op::array};
+    if (is_leaf(n.op)) operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::iota, n.op == Op::array};
   if (kernel.rows) {
     for (std::size_t k = 0; k < operands.size(); ++k)
       operands[k].per_row = kernel.rows->axis_mapping[k] != AxisMapping::Domain;

@@ -37,10 +37,11 @@ int instructions_worth_storing(const Shared& value) noexcept;
 /// normalization, w / sqrt(var + eps). Small kernels recompute them, since each launch has a cost of its own, and GPUs
 /// store only what takes longer than a kernel's loads and stores. Either way has the same results.
 enum class RowValues : std::uint8_t { Recomputed, StoredOnCpu, StoredOnGpu };
-/// For kernels that compute this many elements. An additional kernel is worth its launch from 4096 elements on, on a
-/// GPU from a million.
+/// The fewest elements for which an additional kernel is worth its launch.
+inline constexpr std::int64_t elements_worth_launch_on_cpu = 4096, elements_worth_launch_on_gpu = 1 << 20;
+/// For kernels that compute this many elements.
 inline RowValues row_values(std::int64_t elements, bool is_cpu) noexcept {
-  if (elements < (is_cpu ? 4096 : 1 << 20)) return RowValues::Recomputed;
+  if (elements < (is_cpu ? elements_worth_launch_on_cpu : elements_worth_launch_on_gpu)) return RowValues::Recomputed;
   return is_cpu ? RowValues::StoredOnCpu : RowValues::StoredOnGpu;
 }
 /// From how many instructions on they are stored.

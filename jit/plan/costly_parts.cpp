@@ -35,7 +35,7 @@ class Parts {
     for (const Node& n : graph_.nodes()) {
       LeafMask& own = masks_.emplace_back(0);
       for (const Operand o : values_of(graph_, n)) own |= mask(o);
-      if (n.op != Op::leaf && n.op != Op::iota) continue;
+      if (!is_element_leaf(n.op)) continue;
       const auto at = std::ranges::find(leaves_, n.attribute) - leaves_.begin();
       if (at == std::ssize(leaves_)) leaves_.push_back(static_cast<std::uint32_t>(n.attribute));
       if (leaves_.size() > max_leaves) return false;

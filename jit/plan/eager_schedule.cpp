@@ -111,8 +111,7 @@ class EagerScheduler {
 
   Operand apply(Graph& graph, Sources& leaves, NodeId id) {
     const Node& n = node(id);
-    if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array)
-      return graph.node(n.op, n.dtype, {}, leaves.add(leaf_slot(n), shape(id)));
+    if (is_leaf(n.op)) return graph.node(n.op, n.dtype, {}, leaves.add(leaf_slot(n), shape(id)));
     std::vector<Operand> operands;
     for (const Operand o : graph_.operands(n)) operands.push_back(import(graph, leaves, o.node));
     return graph.node(n.op, n.dtype, operands, n.attribute);

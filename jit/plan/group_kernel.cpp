@@ -9,7 +9,7 @@ namespace sinter::inline v1::jit {
 
 Slot ValueSlots::operator[](NodeId id) const {
   const Node& n = groups_.node(id);
-  if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) return leaf_slot(n);
+  if (is_leaf(n.op)) return leaf_slot(n);
   return {Slot::Kind::Temporary, static_cast<std::uint32_t>(temporaries_[static_cast<std::size_t>(id)])};
 }
 
@@ -99,7 +99,7 @@ class GroupKernel {
     const Node& n = groups_.node(id);
     if (is_own(id)) return built(in_domain, id) = reduction(id);
     if (n.op == Op::array) return input(id, AxisMapping::Kept);
-    if (n.op == Op::leaf || n.op == Op::iota || groups_.is_boundary(id, static_cast<int>(g_)))
+    if (is_element_leaf(n.op) || groups_.is_boundary(id, static_cast<int>(g_)))
       return input(id, space == in_rows                       ? AxisMapping::Rows
                        : group_.is_per_row(groups_.shape(id)) ? AxisMapping::Kept
                                                               : AxisMapping::Domain);
@@ -113,9 +113,7 @@ class GroupKernel {
     const Node& n = groups_.node(id);
     kernel_.inputs.push_back(slots_[id]);
     input_indexing_.push_back(axis_mapping);
-    const auto number = static_cast<std::uint32_t>(kernel_.inputs.size() - 1);
-    if (n.op == Op::iota) return kernel_.graph.iota(number);
-    return n.op == Op::array ? kernel_.graph.array(n.dtype, number) : kernel_.graph.leaf(n.dtype, number);
+    return kernel_.graph.node(is_leaf(n.op) ? n.op : Op::leaf, n.dtype, {}, kernel_.inputs.size() - 1);
   }
 
   /// The kernel's node for a reduction; reductions that differ only in keepdim share one.

@@ -328,8 +328,7 @@ class ProductScheduler {
   Operand build_one(Graph& graph, Sources& leaves, NodeId id) {
     const Node& n = node(id);
     if (is_read(id)) return graph.leaf(n.dtype, static_cast<std::uint32_t>(leaves.add(*value(id).slot, shape(id))));
-    if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array)
-      return graph.node(n.op, n.dtype, {}, leaves.add(leaf_slot(n), shape(id)));
+    if (is_leaf(n.op)) return graph.node(n.op, n.dtype, {}, leaves.add(leaf_slot(n), shape(id)));
     std::vector<Operand> operands;
     for (const Operand o : graph_.operands(n)) operands.push_back(value(o.node).built);
     return graph.node(n.op, n.dtype, operands, n.attribute);

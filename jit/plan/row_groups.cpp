@@ -40,8 +40,6 @@ std::vector<NodeId> merged(const std::vector<NodeId>& a, const std::vector<NodeI
   return both;
 }
 
-bool is_tensor(const Node& n) { return n.op == Op::leaf || n.op == Op::iota || n.op == Op::array; }
-
 bool fits_in(const Shape& shape, const Shape& whole) {
   Shape merged = shape;
   return broadcast(merged, whole) && merged == whole;
@@ -125,7 +123,7 @@ bool RowGroups::gather(BackwardSlice& c, std::span<const NodeId> roots, int grou
       ++c.inputs;
       continue;
     }
-    c.inputs += is_tensor(n);
+    c.inputs += is_leaf(n.op);
     c.weight += n.arity == 0 ? 0 : jit::weight(n.op);
     for (const Operand o : values_of(id)) need(o.node);
   }
@@ -137,7 +135,7 @@ bool RowGroups::gather(BackwardSlice& c, std::span<const NodeId> roots, int grou
 std::vector<NodeId> RowGroups::inputs_of(const BackwardSlice& c, int group) const {
   std::vector<NodeId> found;
   for (const NodeId id : c.needed)
-    if (is_tensor(node(id)) || is_boundary(id, group)) found.push_back(id);
+    if (is_leaf(node(id).op) || is_boundary(id, group)) found.push_back(id);
   return found;
 }
 
@@ -154,7 +152,7 @@ std::vector<Fit> RowGroups::fits(const BackwardSlice& c, std::size_t g) const {
       const bool keeps = ReduceAxes::of(n.attribute).keeps;
       f.domain &= keeps || group.is_leading();
       f.rows &= !keeps || shape(id).empty();
-    } else if (is_boundary(id, static_cast<int>(g)) || n.op == Op::leaf || n.op == Op::iota) {
+    } else if (is_boundary(id, static_cast<int>(g)) || is_element_leaf(n.op)) {
       f.element = !group.is_per_row(shape(id));
     } else {
       for (const Operand o : values_of(id)) {

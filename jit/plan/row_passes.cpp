@@ -24,8 +24,7 @@ RowPasses::RowPasses(const Kernel& k, bool online) : kernel(k), stages(k, online
     const auto needed = backward_slice(graph, pass.wanted, [&](std::size_t i) { return stages.per_row[i]; });
     for (std::size_t i = 0; i < needed.size(); ++i) {
       const Node& n = graph.nodes()[i];
-      if (needed[i] && (n.op == Op::leaf || n.op == Op::iota) && is_element_input(n.attribute))
-        pass.inputs[n.attribute] = true;
+      if (needed[i] && is_element_leaf(n.op) && is_element_input(n.attribute)) pass.inputs[n.attribute] = true;
     }
   }
 }

@@ -83,7 +83,7 @@ class RowScheduler {
       }
       operands.clear();
       for (const Operand o : groups_.values_of(id)) operands.push_back(built[c.place(o.node)]);
-      if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array)
+      if (is_leaf(n.op))
         made = graph.node(n.op, n.dtype, {}, leaves.add(slots_[id], groups_.shape(id)));
       else if (n.op == Op::broadcast_like)
         made = broadcast_to_shape_of(graph, operands[0], id, leaves);
@@ -100,10 +100,10 @@ class RowScheduler {
     if (groups_.shape(operands[0].node) == groups_.shape(id)) return value;
     for (const NodeId source : groups_.shape_sources(operands[1].node, RowGroups::no_group)) {
       materialize(source);
-      const auto number = static_cast<std::uint32_t>(leaves.add(slots_[source], groups_.shape(source)));
-      const Node& tensor = groups_.node(source);
-      value = broadcast_by_select(graph, value,
-                                  tensor.op == Op::iota ? graph.iota(number) : graph.leaf(tensor.dtype, number));
+      const Node& n = groups_.node(source);
+      const Op op = is_leaf(n.op) ? n.op : Op::leaf;
+      const Operand tensor = graph.node(op, n.dtype, {}, leaves.add(slots_[source], groups_.shape(source)));
+      value = broadcast_by_select(graph, value, tensor);
     }
     return value;
   }

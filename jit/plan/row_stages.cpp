@@ -3,12 +3,6 @@
 #include <algorithm>
 
 namespace sinter::inline v1::jit {
-namespace {
-
-bool is_input(const Node& n) noexcept { return n.op == Op::leaf || n.op == Op::iota; }
-
-}  // namespace
-
 bool is_element_output(const Kernel& kernel, std::size_t output) noexcept {
   return !kernel.rows || kernel.rows->axis_mapping[output] == AxisMapping::Domain;
 }
@@ -20,7 +14,7 @@ RowStages::RowStages(const Kernel& kernel, bool finds_online) {
     int after = 0;
     for (const Operand o : operands) after = std::max(after, stage_of(o) + combines(graph[o]));
     const bool one_for_row =
-        is_input(n)
+        is_element_leaf(n.op)
             ? kernel.rows && kernel.rows->axis_mapping[kernel.outputs.size() + n.attribute] != AxisMapping::Domain
             : std::ranges::all_of(operands, [&](Operand o) { return is_per_row(o); });
     per_row.push_back(one_for_row || is_reduction(n.op));

@@ -239,12 +239,7 @@ class Scheduler {
 
   Operand import_input(Kernel& kernel, const Node& n, Slot slot) {
     kernel.inputs.push_back(slot);
-    const auto number = static_cast<std::uint32_t>(kernel.inputs.size() - 1);
-    switch (n.op) {
-      case Op::iota: return kernel.graph.iota(number);
-      case Op::array: return kernel.graph.array(n.dtype, number);
-      default: return kernel.graph.leaf(n.dtype, number);
-    }
+    return kernel.graph.node(n.op, n.dtype, {}, kernel.inputs.size() - 1);
   }
 
   /// The node's operand in the kernel that is being built. Recursion is at most two levels deep: a free node and its
@@ -253,7 +248,7 @@ class Scheduler {
     NodeState& s = state(id);
     if (s.built_in == kernel_index()) return s.built;
     const Node& n = node(id);
-    if (n.op == Op::leaf || n.op == Op::iota || n.op == Op::array) {
+    if (is_leaf(n.op)) {
       s.built = import_input(kernel, n, leaf_slot(n));
     } else if (s.free) {
       Operand operand;

@@ -96,8 +96,8 @@ SINTER_INLINE Multiple multiple_of_log2(Floats x) {
   const Floats shifted = mad(x, Floats(1.44269504f), Floats(0x1.8p23f));
   return {shifted, shifted - Floats(0x1.8p23f)};
 }
-/// x - n log(2).
-SINTER_INLINE Floats rest(Floats x, Floats n) {
+/// The reduced argument, x - n log(2).
+SINTER_INLINE Floats reduced(Floats x, Floats n) {
   return mad(n, Floats(2.12194440e-4f), mad(n, Floats(-0.693359375f), x));
 }
 
@@ -108,7 +108,7 @@ SINTER_INLINE Floats tanh(Floats x) {
 #if SINTER_HAS_FMA
   const Floats r = fma(n, Floats(-0.6931471825f), y);  // log(2) to 2^-28 of itself
 #else
-  const Floats r = rest(y, n);
+  const Floats r = reduced(y, n);
 #endif
   const Floats p = polynomial(r, 1.3882521518e-3f, 8.3665205768e-3f, 4.1667199859e-2f, 1.6666543621e-1f,
                               4.9999998154e-1f);  // minimax, 2^-26
@@ -130,7 +130,7 @@ SINTER_INLINE Floats half_of_one_plus_exp_minus(Floats x) {
   // For -89.5 the power of two is infinite and q is negative.
   const Floats limited = native_min(Floats(80.f), select(x < Floats(-88.72284f), Floats(-89.5f), x));
   const auto [shifted, n] = multiple_of_log2(limited);
-  const Floats r = rest(limited, n);
+  const Floats r = reduced(limited, n);
   const Floats p = polynomial(r, -1.3882521518e-3f, 8.3665205768e-3f, -4.1667199859e-2f, 1.6666543621e-1f,
                               -4.9999998154e-1f);  // tanh's, of -r
   const Floats q = mad(p, r * r, r), half(0.5f);

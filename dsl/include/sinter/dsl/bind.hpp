@@ -90,7 +90,7 @@ inline constexpr auto is_array_leaf = [] {
   std::array<bool, E::leaf_count + 1> is_array{};
   std::size_t leaf = 0;
   for_each_code(ProgramOf<E>::code.used(), [&](Op op, auto) {
-    if (op == Op::leaf || op == Op::iota || op == Op::array) is_array[leaf++] = op == Op::array;
+    if (is_leaf(op)) is_array[leaf++] = op == Op::array;
   });
   return is_array;
 }();

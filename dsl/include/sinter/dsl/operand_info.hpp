@@ -14,14 +14,14 @@ DType result_dtype(const jit::Recorded& e);
 std::string describe(const OperandInfo& f);
 
 template <class E>
-inline constexpr bool is_leaf = false;
+inline constexpr bool is_leaf_expression = false;
 template <class T, class D, class U, class X>
-inline constexpr bool is_leaf<Expression<T, D, Leaf<U, X>, 1, 0, leaf_bytes>> = true;
+inline constexpr bool is_leaf_expression<Expression<T, D, Leaf<U, X>, 1, 0, leaf_bytes>> = true;
 
 /// For lifted expressions.
 template <class E>
 Shape operand_shape(const E& e) {
-  if constexpr (is_leaf<E>)
+  if constexpr (is_leaf_expression<E>)
     if (e.value.leaves[0]) return e.value.leaves[0]->shape;
   return shape_from(e);
 }

@@ -31,6 +31,11 @@ enum class Op : std::uint8_t {
   broadcast_like,  // the first operand, in the broadcast shape of both operands
 };
 
+/// Whether a node of this operation is a leaf; its attribute is the leaf's number.
+constexpr bool is_leaf(Op op) noexcept { return op <= Op::array; }
+/// Whether it is a leaf that gives each position its own element: not an array, which is gathered from.
+constexpr bool is_element_leaf(Op op) noexcept { return op <= Op::iota; }
+
 /// How an operation changes its operand's shape.
 enum class Reduction : std::uint8_t {
   None,             // operands broadcast
