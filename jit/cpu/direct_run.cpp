@@ -29,7 +29,7 @@ bool DirectRun::is_possible(const Steps& steps, const LoopNest& nest, const Tile
   return layout.is_in_place || std::ranges::all_of(steps.direct, [&](const DirectOperand& o) {
            if (o.kind != DirectOperand::Kind::Array) return true;
            if (nest.operands[o.number].data == nullptr) return false;
-           return layout.accesses[o.number] != Access::Packed || is_in_panel(nest, layout, o);
+           return layout.accesses[o.number] < Access::Repeated || is_in_panel(nest, layout, o);
          });
 }
 

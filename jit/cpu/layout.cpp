@@ -7,6 +7,15 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 constexpr int panel_rows = 16;
+constexpr std::int64_t shortest_panel_row = 32;
+
+/// The number of adjacent elements that an operand consists of, if it is broadcast along all other dims; else 0.
+std::int64_t period_of(const LoopNest& nest, const NestOperand& o) {
+  std::int64_t period = 1;
+  int d = nest.ndim;
+  for (; d > 0 && o.strides[d - 1] == period; --d) period *= nest.extents[d - 1];
+  return std::all_of(o.strides, o.strides + d, [](std::int64_t stride) { return stride == 0; }) ? period : 0;
+}
 
 /// How an operand's elements are read; for an iota, which has no memory, how its positions advance.
 Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) {
@@ -19,15 +28,35 @@ Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) 
     step *= nest.extents[d];
   }
   if (adjacent) return Access::InPlace;
-  if (!still) return Access::Packed;
+  if (!still) return o.data != nullptr && period_of(nest, o) > 0 ? Access::Repeated : Access::Packed;
   for (int d = 0; d < first_row_dim; ++d)
     if (o.strides[d] != 0) return Access::RowSame;
   return Access::Same;
 }
 
+/// Whether an operand is adjacent across the rows of the innermost dim, so that a panel of rows pays for it.
+bool is_transposed(const LoopNest& nest, const NestOperand& o) {
+  const int inner = nest.ndim - 1;
+  return inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
+         std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
+}
+
+/// Whether rows of so many elements, of the dims from this one on, are merged along the dim before.
+bool merges(const LoopNest& nest, int first_row_dim, std::int64_t row, ShortestRows shortest) {
+  if (first_row_dim == 0 || row >= std::max(shortest.any, shortest.repeating)) return false;
+  const auto any_of = [&](auto f) { return std::ranges::any_of(nest.operands, f); };
+  if (row < shortest.any)
+    return row < shortest_panel_row || !any_of([&](const NestOperand& o) { return is_transposed(nest, o); });
+  return !any_of([&](const NestOperand& o) { return access_of(nest, first_row_dim - 1, o) == Access::Packed; });
+}
+
 }  // namespace
 
-void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest) {
+bool merges_rows(const LoopNest& nest, ShortestRows shortest) {
+  return merges(nest, nest.ndim - 1, nest.extents[nest.ndim - 1], shortest);
+}
+
+void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest) {
   layout.accesses.resize(nest.operands.size(), boost::container::default_init);
   layout.is_in_place = true;
   if (nest.contiguous) {
@@ -40,10 +69,11 @@ void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest
   }
   layout.first_row_dim = nest.ndim - 1;
   layout.row = nest.extents[layout.first_row_dim];
-  while (layout.first_row_dim > 0 && layout.row < shortest) layout.row *= nest.extents[--layout.first_row_dim];
+  while (merges(nest, layout.first_row_dim, layout.row, shortest)) layout.row *= nest.extents[--layout.first_row_dim];
   layout.rows = layout.first_row_dim == 0 ? 1 : nest.numel / layout.row;
   layout.uniform = {};
   layout.panel = 1;
+  layout.period = 1;
   int leaf = -nest.outputs;
   Access* access = layout.accesses.data();
   for (const NestOperand& o : nest.operands) {
@@ -58,16 +88,15 @@ void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest
         w = Access::Packed;  // beyond the leaves that the steps track
     }
     *access++ = w;
-    layout.is_in_place = layout.is_in_place && w != Access::Packed && o.data != nullptr;
+    layout.is_in_place = layout.is_in_place && w < Access::Repeated && o.data != nullptr;
+    if (w == Access::Repeated) layout.period = std::max(layout.period, period_of(nest, o));
     if (w == Access::Packed && leaf >= 0 && is_transposed(nest, layout, o)) layout.panel = panel_rows;
     ++leaf;
   }
 }
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
-  const int inner = nest.ndim - 1;
-  return layout.first_row_dim == inner && inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
-         std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
+  return layout.first_row_dim == nest.ndim - 1 && is_transposed(nest, o);
 }
 
 void pack(TileLayout& layout, std::size_t operand) noexcept {

@@ -10,10 +10,11 @@ namespace sinter::inline v1::jit::cpu {
 
 /// An operand's access pattern in a row.
 enum class Access : std::uint8_t {
-  InPlace,  // contiguous: loops read and write it in place
-  Same,     // one element for the whole nest
-  RowSame,  // one element per row
-  Packed,   // anything else, and indices that are not Same: through a tile
+  InPlace,   // contiguous: loops read and write it in place
+  Same,      // one element for the whole nest
+  RowSame,   // one element per row
+  Repeated,  // the same few elements again and again: one tile holds them for the whole run
+  Packed,    // anything else, and indices that are not Same: through a tile
 };
 
 struct TileLayout {
@@ -21,21 +22,30 @@ struct TileLayout {
   std::int64_t row = 1;   // its elements
   std::int64_t rows = 1;
   int panel = 1;            // rows that are processed together, tile by tile
+  std::int64_t period = 1;  // elements after which what is Repeated begins again; a tile has a multiple of them
   UniformLeaves uniform;    // the leaves that are Same or RowSame
-  bool is_in_place = true;  // every operand is in memory, and none is packed
+  bool is_in_place = true;  // every operand is in memory, and none goes through a tile
   boost::container::small_vector<Access, 16> accesses;
 };
 
-/// Shorter rows are merged. Operands broadcast along them are then copied, which costs less than starting each row.
-inline constexpr std::int64_t shortest_row = 32;
+/// Which rows are merged: those shorter than `any`, although operands broadcast along them are then copied, which costs
+/// less than starting each row; and those shorter than `repeating`, if no operand is copied that is not Repeated.
+struct ShortestRows {
+  std::int64_t any, repeating;
+};
+inline constexpr ShortestRows shortest_rows{128, 256};
+/// Of one operation, whose loop is started sooner than an operand is copied.
+inline constexpr ShortestRows shortest_rows_of_one{32, 256};
 /// For gathers of rows that compute little besides, merging costs more: every element is then read by its own offset.
-inline constexpr std::int64_t shortest_run = 8;
+inline constexpr ShortestRows shortest_runs{8, 256};
 /// A compiled loop starts a row by adding to its addresses.
-inline constexpr std::int64_t shortest_compiled_row = 4;
+inline constexpr ShortestRows shortest_compiled_rows{4, 4};
 /// From here on, calling a loop for each row takes little time beside the row.
 inline constexpr std::int64_t long_row = 1024;
 
-void make_layout(TileLayout& layout, const LoopNest& nest, std::int64_t shortest);
+void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest);
+/// Whether make_layout merges rows of the innermost dim.
+bool merges_rows(const LoopNest& nest, ShortestRows shortest);
 
 /// Makes an operand packed, or all uniform leaves.
 void pack(TileLayout& layout, std::size_t operand) noexcept;

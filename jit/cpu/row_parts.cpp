@@ -144,7 +144,7 @@ class RowPartsBuilder {
     if (passes < 2 || keeps_ == Keeps::Nowhere) return false;
     if (keeps_ == Keeps::InBoxes && tile_of_[id] != nothing) return true;
     const Shared value{.computations = passes, .readers = passes - 1, .bytes = size_of(graph_.nodes()[id].dtype)};
-    const int enough = instructions_worth_keeping(value, keeps_ == Keeps::InBoxes);
+    const int enough = instructions_worth_keeping(value, keeps_ != Keeps::InSpans);
     const auto stops = [&](NodeId from) { return !is_element(static_cast<Id>(from)); };
     return cones.instructions(static_cast<NodeId>(id), enough, stops) >= enough;
   }
@@ -154,7 +154,7 @@ class RowPartsBuilder {
       add_tile(id, first);
       to_.kept_bytes += to_.tile_sizes.back();
     }
-    if (keeps_ == Keeps::InSpans) {
+    if (keeps_ != Keeps::InBoxes) {
       to_.tile_spans[static_cast<std::size_t>(tile_of_[id])] = true;
       to_.span_bytes += to_.tile_sizes[static_cast<std::size_t>(tile_of_[id])];
     }

@@ -56,14 +56,15 @@ struct Stage {
 
 /// Where values are kept that later passes read instead of recomputing them.
 enum class Keeps : std::uint8_t {
-  InBoxes,  // of whole rows: in the cache
-  InSpans,  // of parts of rows: in memory that all boxes of the rows share
-  Nowhere,  // they are recomputed
+  InBoxes,        // of whole rows: in the cache
+  InCachedSpans,  // of parts of rows: in memory that all boxes of the rows share, and that stays in the cache
+  InSpans,        // the same beyond the cache
+  Nowhere,        // they are recomputed
 };
 
 struct RowParts {
-  /// In boxes, what a stage computed for a reduction is kept for later stages, too; in spans only what costs less to
-  /// store and read than to recompute.
+  /// What costs less to store and read than to recompute is kept for later stages; in boxes, what a stage computed for
+  /// a reduction, too.
   RowParts(const Kernel& kernel, Keeps keeps);
 
   std::vector<Stage> stages;       // the last one reduces nothing: its pass computes outputs from reductions' results

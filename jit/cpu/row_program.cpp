@@ -16,8 +16,15 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::int64_t max_waiting = 128;          // boxes
-constexpr std::int64_t max_span_bytes = 64 << 20;  // of a thread
+constexpr std::int64_t max_waiting = 128;  // boxes
+
+/// What rows that are split keep, in the order of preference, and for how many bytes of a thread.
+struct SplitRows {
+  Keeps keeps;
+  std::int64_t most;
+};
+constexpr SplitRows split_rows[] = {
+    {Keeps::InCachedSpans, 1536 << 10}, {Keeps::InSpans, 64 << 20}, {Keeps::Nowhere, 0}};
 
 std::int64_t threads_now() { return tbb::this_task_arena::max_concurrency(); }
 
@@ -39,9 +46,9 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
   const runtime::DefaultFloatEnvironment floats;
   const std::int64_t boxes = job.boxes.column_tiles, sets = std::min(boxes, max_waiting);
   RowWorker& mine = runtime::per_thread<RowWorker>();
-  KeptMemory spans;
   RowMemory memory = mine.shared_memory(job, static_cast<std::size_t>(sets) + 1);
-  memory.spans = spans.reserve(static_cast<std::size_t>(boxes) * job.span_bytes);
+  const auto spans = job.allocate_spans();
+  if (spans) memory.spans = spans->data();
   const auto states = [&](std::int64_t set) {
     return memory.states + static_cast<std::size_t>(set + 1) * job.state_bytes;
   };
@@ -68,16 +75,19 @@ void run_cut_rows(const RowJob& job, std::int64_t parts) {
 
 struct RowProgram::Impl {
   explicit Impl(const Kernel& kernel) : whole(kernel, Keeps::InBoxes) {
-    if (whole.uses_kept) split.emplace(kernel, Keeps::InSpans);
-    if (split && split->span_bytes > 0) recomputing.emplace(kernel, Keeps::Nowhere);
+    for (const SplitRows& rows : split_rows) {
+      if (!whole.uses_kept || (!split.empty() && split.back().span_bytes == 0)) break;
+      split.emplace_back(kernel, rows.keeps);
+    }
     for (const AxisMapping o : kernel.rows->axis_mapping) axis_mapping.push_back(o);
   }
 
   /// Depends on sizes alone, so that sums do, too.
   const RowParts& parts_for(const Boxes& boxes) const {
-    if (boxes.whole || !split) return whole;
-    const bool fits = boxes.columns * boxes.rows_in_tile * split->span_bytes <= max_span_bytes;
-    return fits ? *split : *recomputing;
+    if (boxes.whole || split.empty()) return whole;
+    std::size_t k = 0;
+    while (boxes.columns * boxes.rows_in_tile * split[k].span_bytes > split_rows[k].most) ++k;
+    return split[k];
   }
 
   Boxes boxes_for(const LoopNest& nest) const {
@@ -123,8 +133,7 @@ struct RowProgram::Impl {
   }
 
   const RowParts whole;
-  std::optional<const RowParts> split;        // for rows that are split
-  std::optional<const RowParts> recomputing;  // for those whose kept values would take too much memory
+  std::vector<RowParts> split;  // for rows that are split, as split_rows; empty if they keep nothing
   std::vector<AxisMapping> axis_mapping;
 };
 
@@ -134,12 +143,12 @@ RowProgram::~RowProgram() { delete impl_; }
 
 bool RowProgram::is_compiled() const noexcept {
   const auto is_compiled = [](const auto& part) { return part && part->program.is_compiled(); };
-  const auto any_of = [&](const auto& parts) {
-    return parts && (is_compiled(parts->rows_after) || std::ranges::any_of(parts->stages, [&](const Stage& s) {
-                       return is_compiled(s.rows) || is_compiled(s.pass);
-                     }));
+  const auto any_of = [&](const RowParts& parts) {
+    return is_compiled(parts.rows_after) || std::ranges::any_of(parts.stages, [&](const Stage& s) {
+             return is_compiled(s.rows) || is_compiled(s.pass);
+           });
   };
-  return any_of(&impl_->whole) || any_of(impl_->split) || any_of(impl_->recomputing);
+  return any_of(impl_->whole) || std::ranges::any_of(impl_->split, any_of);
 }
 
 void RowProgram::prepare(const LoopNest& nest) const {

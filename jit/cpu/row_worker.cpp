@@ -71,6 +71,11 @@ RowJob::RowJob(const RowParts& p, const LoopNest& n, const Boxes& b, const std::
   state_bytes = most * 2 * in_lines(count * state_size);
 }
 
+runtime::Ref<runtime::Buffer> RowJob::allocate_spans() const {
+  if (span_bytes == 0) return {};
+  return runtime::Buffer::allocate(Device(), static_cast<std::size_t>(boxes.column_tiles) * span_bytes);
+}
+
 RowMemory RowWorker::own_memory(const RowJob& job) {
   std::byte* const all = own_.reserve(job.row_bytes + 2 * job.state_bytes + job.tile_bytes);
   return {all, all + job.row_bytes, all + job.row_bytes + 2 * job.state_bytes, nullptr};
@@ -95,9 +100,9 @@ ReduceStates RowWorker::states_of(std::byte* states, std::size_t reduction) cons
 
 void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t last) {
   job_ = &job;
-  KeptMemory spans;
   RowMemory mine = own_memory(job);
-  mine.spans = spans.reserve(static_cast<std::size_t>(job.boxes.column_tiles) * job.span_bytes);
+  const auto spans = job.allocate_spans();
+  if (spans) mine.spans = spans->data();
   for (std::int64_t tile = first; tile < last; ++tile) {
     const Box rows = job.boxes.at(tile, 0);
     for (std::size_t s = 0; s < job.parts.stages.size(); ++s) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include <sinter/runtime/buffer.hpp>
 #include "row_boxes.hpp"
 #include "row_parts.hpp"
 #include "worker.hpp"
@@ -40,6 +41,8 @@ struct RowJob {
   RowJob(const RowParts& parts, const LoopNest& nest, const Boxes& boxes, const std::uint64_t* scalars,
          SharedFaults& faults);
 
+  /// Memory for the tiles that span boxes, of all boxes of some rows; null if there are none.
+  runtime::Ref<runtime::Buffer> allocate_spans() const;
   /// Whether a reduction reads its leaf in place.
   static bool in_place(const LoopNest& nest, bool across, const RowReduction& r) noexcept;
 

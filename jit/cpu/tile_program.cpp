@@ -29,6 +29,7 @@ constexpr std::int64_t unpacked_tile = 8192;  // elements, for a single step, wh
 std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   if (layout.panel > 1) return std::min({steps.tile, layout.row, panel_tile});
   if (layout.row <= steps.tile) return layout.row;
+  if (layout.period > 1) return std::max(steps.tile / layout.period, std::int64_t{1}) * layout.period;
   const bool one_pass =
       steps.tiles.size() == 1 && std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
   return one_pass ? std::min(layout.row, unpacked_tile) : steps.tile;
@@ -46,6 +47,10 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
   return false;
 }
 
+bool is_one_operation(const Graph& graph) noexcept {
+  return std::ranges::count_if(graph.nodes(), [](const Node& n) { return n.arity > 0; }) <= 1;
+}
+
 }  // namespace
 
 struct TileProgram::Impl {
@@ -59,17 +64,19 @@ struct TileProgram::Impl {
 
   Impl(const Graph& graph, std::string_view name)
       : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name)})),
-        shortest(is_gather_of_runs(graph) ? shortest_run : shortest_row) {}
+        shortest(is_gather_of_runs(graph)  ? shortest_runs
+                 : is_one_operation(graph) ? shortest_rows_of_one
+                                           : shortest_rows) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps, whose functions are ready.
-  const Variant& variant_for(const LoopNest& nest, TileLayout& layout, std::int64_t shortest_of_layout) {
+  const Variant& variant_for(const LoopNest& nest, TileLayout& layout, ShortestRows shortest_of_layout) {
     const Variant& v = variant_with_layout(nest, layout, shortest_of_layout);
     for (const FunctionLoop& f : v.steps.functions) f.make_ready();
     return v;
   }
 
-  const Variant& variant_with_layout(const LoopNest& nest, TileLayout& layout, std::int64_t shortest_of_layout) {
+  const Variant& variant_with_layout(const LoopNest& nest, TileLayout& layout, ShortestRows shortest_of_layout) {
     make_layout(layout, nest, shortest_of_layout);
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
@@ -106,15 +113,14 @@ struct TileProgram::Impl {
 
   bool has_short_rows(const LoopNest& nest) const noexcept {
     if (nest.contiguous || nest.ndim < 2) return false;
-    const std::int64_t row = nest.extents[nest.ndim - 1];
-    return row >= shortest_compiled_row && row < shortest;
+    return nest.extents[nest.ndim - 1] >= shortest_compiled_rows.any && merges_rows(nest, shortest);
   }
 
   /// A compiled loop takes rows as they are that tiles would merge, if it reads all operands in place.
   const Steps* compiled_for_short_rows(const LoopNest& nest, TileLayout& layout) {
     if (!has_short_rows(nest)) return nullptr;
-    const Variant& v = variant_for(nest, layout, shortest_compiled_row);
-    if (std::ranges::find(layout.accesses, Access::Packed) != layout.accesses.end()) return nullptr;
+    const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
+    if (std::ranges::any_of(layout.accesses, [](Access a) { return a >= Access::Repeated; })) return nullptr;
     v.tier->count(static_cast<double>(nest.numel) * v.steps.nanoseconds);
     const Steps* const compiled = v.tier->ready();
     return compiled != nullptr && DirectRun::is_possible(*compiled, nest, layout) ? compiled : nullptr;
@@ -136,7 +142,7 @@ struct TileProgram::Impl {
   }
 
   const std::shared_ptr<const TierSource> source;
-  const std::int64_t shortest;                  // row
+  const ShortestRows shortest;
   std::atomic<const Variant*> newest{nullptr};  // owned; immutable once published
   std::mutex adding;
   std::atomic<int> variants{0};
@@ -154,8 +160,9 @@ bool TileProgram::is_compiled() const noexcept {
 
 void TileProgram::prepare(const LoopNest& nest) const {
   TileLayout layout;
-  for (const std::int64_t shortest : {shortest_compiled_row, impl_->shortest}) {
-    if (shortest == shortest_compiled_row && !impl_->has_short_rows(nest)) continue;
+  for (const bool is_compiled : {true, false}) {
+    if (is_compiled && !impl_->has_short_rows(nest)) continue;
+    const ShortestRows shortest = is_compiled ? shortest_compiled_rows : impl_->shortest;
     const Impl::Variant& v = impl_->variant_for(nest, layout, shortest);
     if (Impl::is_worth_compiling(v, layout)) v.tier->prepare();
   }

@@ -64,7 +64,7 @@ void Worker::reserve_memory() {
   for (const ValueId v : steps.inputs) {
     const Access access = job_->layout.accesses[job_->operand_of(steps.values[v])];
     row_values += access == Access::RowSame;
-    if (access == Access::Packed)
+    if (access >= Access::Repeated)
       needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
   }
   row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
@@ -126,6 +126,7 @@ void Worker::bind_inputs() {
         break;
       case Access::Same: at_[v] = same_for_all(v, job_->nest.operands[operand]); break;
       case Access::RowSame: row_values_.push_back({v, operand, nullptr}); break;
+      case Access::Repeated: at_[v] = packed_once(v, operand); break;
       case Access::Packed:
         if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
           transposed_.push_back({v, operand, 0, 0});
@@ -145,6 +146,14 @@ std::byte* Worker::same_for_all(ValueId v, const NestOperand& o) {
   if (o.data != nullptr) return o.data;
   std::memcpy(&words_[v], &o.first, sizeof o.first);
   return bytes(&words_[v]);
+}
+
+/// A tile of an operand whose elements are the same in each of them.
+std::byte* Worker::packed_once(ValueId v, std::uint32_t operand) {
+  const NestOperand& o = job_->nest.operands[operand];
+  std::byte* const tile = take_tile(size_of(v));
+  pack(tile, o.data, size_of(v), job_->nest, job_->layout.first_row_dim, o, 0, std::min(job_->tile, job_->layout.row));
+  return tile;
 }
 
 void Worker::bind_row_values() {

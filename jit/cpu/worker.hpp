@@ -99,6 +99,7 @@ class Worker {
   void bind_values();
   void bind_inputs();
   std::byte* same_for_all(ValueId v, const NestOperand& operand);
+  std::byte* packed_once(ValueId v, std::uint32_t operand);
   void bind_row_values();
   void bind_outputs();
   Output bind_output(std::uint32_t k) const;
