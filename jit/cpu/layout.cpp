@@ -28,16 +28,16 @@ Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) 
     step *= nest.extents[d];
   }
   if (adjacent) return Access::InPlace;
-  if (!still) return o.data != nullptr && period_of(nest, o) > 0 ? Access::Repeated : Access::Packed;
+  if (!still) return period_of(nest, o) > 0 ? Access::Repeated : Access::Packed;
   for (int d = 0; d < first_row_dim; ++d)
     if (o.strides[d] != 0) return Access::RowSame;
   return Access::Same;
 }
 
 /// Whether an operand is adjacent across the rows of the innermost dim, so that a panel of rows pays for it.
-bool is_transposed(const LoopNest& nest, const NestOperand& o) {
+bool is_transposed(const LoopNest& nest, int first_row_dim, const NestOperand& o) {
   const int inner = nest.ndim - 1;
-  return inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
+  return first_row_dim == inner && inner > 0 && o.data != nullptr && nest.extents[inner - 1] >= panel_rows &&
          std::abs(o.strides[inner - 1]) == 1 && std::abs(o.strides[inner]) >= panel_rows;
 }
 
@@ -46,7 +46,8 @@ bool merges(const LoopNest& nest, int first_row_dim, std::int64_t row, ShortestR
   if (first_row_dim == 0 || row >= std::max(shortest.any, shortest.repeating)) return false;
   const auto any_of = [&](auto f) { return std::ranges::any_of(nest.operands, f); };
   if (row < shortest.any)
-    return row < shortest_panel_row || !any_of([&](const NestOperand& o) { return is_transposed(nest, o); });
+    return row < shortest_panel_row ||
+           !any_of([&](const NestOperand& o) { return is_transposed(nest, first_row_dim, o); });
   return !any_of([&](const NestOperand& o) { return access_of(nest, first_row_dim - 1, o) == Access::Packed; });
 }
 
@@ -78,7 +79,7 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
   Access* access = layout.accesses.data();
   for (const NestOperand& o : nest.operands) {
     Access w = access_of(nest, layout.first_row_dim, o);
-    if (o.data == nullptr && w != Access::Same) {
+    if (o.data == nullptr && w != Access::Same && w != Access::Repeated) {
       if (w == Access::InPlace && leaf < 64) layout.uniform.counting |= std::uint64_t{1} << leaf;
       w = Access::Packed;
     } else if (w == Access::Same || w == Access::RowSame) {
@@ -96,7 +97,7 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
 }
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
-  return layout.first_row_dim == nest.ndim - 1 && is_transposed(nest, o);
+  return is_transposed(nest, layout.first_row_dim, o);
 }
 
 void pack(TileLayout& layout, std::size_t operand) noexcept {

@@ -14,7 +14,7 @@ enum class Access : std::uint8_t {
   Same,      // one element for the whole nest
   RowSame,   // one element per row
   Repeated,  // the same few elements again and again: one tile holds them for the whole run
-  Packed,    // anything else, and indices that are not Same: through a tile
+  Packed,    // anything else, and other indices: through a tile
 };
 
 struct TileLayout {
@@ -29,7 +29,8 @@ struct TileLayout {
 };
 
 /// Which rows are merged: those shorter than `any`, although operands broadcast along them are then copied, which costs
-/// less than starting each row; and those shorter than `repeating`, if no operand is copied that is not Repeated.
+/// less than starting each row; and those shorter than `repeating`, if that makes no operand Packed. Rows of 32
+/// elements or more stay apart if an operand is transposed.
 struct ShortestRows {
   std::int64_t any, repeating;
 };

@@ -26,6 +26,8 @@ void store(T* to, V v) {
   std::memcpy(to, &v, sizeof v);
 }
 
+constexpr std::int64_t worth_call = 16;  // elements, from which on a loop of the table is called
+
 /// The loop for elements of this size, of one for each of 2, 4 and 8 bytes.
 template <class T>
 Loop loop_of(Memory of_2, Memory of_4, Memory of_8) {
@@ -36,7 +38,7 @@ inline constexpr bool has_loop = sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) =
 
 template <class T>
 void take_every_second(T* to, const T* from, std::int64_t n) {
-  if constexpr (has_loop<T>) {
+  if (has_loop<T> && n >= worth_call) {
     const void* const in[] = {from};
     return loop_of<T>(Memory::EverySecond2, Memory::EverySecond4, Memory::EverySecond8)(to, in, n);
   }
@@ -196,8 +198,12 @@ void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int fi
                 std::int64_t first, std::int64_t n) {
   for_runs(nest, first_row_dim, operand, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
-             std::int64_t at = row + offset;  // a running sum: there is no vector multiplication of int64
-             for (std::int64_t i = 0; i < count; ++i, at += stride) to[done + i] = at;
+             std::int64_t at = row + offset;
+             if (stride == 1 && count >= worth_call) {
+               const void* const in[] = {&at};
+               return memory_loops(loop_table(), Memory::Count).forms[0](to + done, in, count);
+             }
+             for (std::int64_t i = 0; i < count; ++i, at += stride) to[done + i] = at;  // int64 has no vector products
            });
 }
 

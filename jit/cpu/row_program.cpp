@@ -133,7 +133,7 @@ struct RowProgram::Impl {
   }
 
   const RowParts whole;
-  std::vector<RowParts> split;  // for rows that are split, as split_rows; empty if they keep nothing
+  std::vector<RowParts> split;  // for rows that are split, in the order of split_rows: the last one keeps nothing
   std::vector<AxisMapping> axis_mapping;
 };
 

@@ -152,7 +152,7 @@ std::byte* Worker::same_for_all(ValueId v, const NestOperand& o) {
 std::byte* Worker::packed_once(ValueId v, std::uint32_t operand) {
   const NestOperand& o = job_->nest.operands[operand];
   std::byte* const tile = take_tile(size_of(v));
-  pack(tile, o.data, size_of(v), job_->nest, job_->layout.first_row_dim, o, 0, std::min(job_->tile, job_->layout.row));
+  pack_operand(tile, o, size_of(v), 0, 0, std::min(job_->tile, job_->layout.row));
   return tile;
 }
 
@@ -317,19 +317,19 @@ void Worker::copy(const void* from, void* to, std::size_t size, int form, std::i
   memory_loops(job_->table, m).forms[form](to, &from, n);
 }
 
+/// The elements [first, first + n) of the row that begins at this offset.
+void Worker::pack_operand(std::byte* to, const NestOperand& o, std::size_t size, std::int64_t offset,
+                          std::int64_t first, std::int64_t n) const {
+  const int first_row_dim = job_->layout.first_row_dim;
+  if (o.data == nullptr)
+    pack_index(reinterpret_cast<std::int64_t*>(to), o.first + offset, job_->nest, first_row_dim, o, first, n);
+  else
+    pack(to, o.data + offset * static_cast<std::int64_t>(size), size, job_->nest, first_row_dim, o, first, n);
+}
+
 void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
-  for (const Input& i : packed_) {
-    const NestOperand& o = job_->nest.operands[i.operand];
-    const int first_row_dim = job_->layout.first_row_dim;
-    const std::size_t size = size_of(i.value);
-    if (o.data == nullptr) {
-      pack_index(reinterpret_cast<std::int64_t*>(at_[i.value]), o.first + i.offset, job_->nest, first_row_dim, o, first,
-                 n);
-      continue;
-    }
-    pack(at_[i.value], o.data + i.offset * static_cast<std::int64_t>(size), size, job_->nest, first_row_dim, o, first,
-         n);
-  }
+  for (const Input& i : packed_)
+    pack_operand(at_[i.value], job_->nest.operands[i.operand], size_of(i.value), i.offset, first, n);
 }
 
 void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {

@@ -122,6 +122,8 @@ class Worker {
   void run_tile(std::int64_t first, std::int64_t n);
   void next_tile();
   void run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n);
+  void pack_operand(std::byte* to, const NestOperand& operand, std::size_t size, std::int64_t offset,
+                    std::int64_t first, std::int64_t n) const;
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <jit/cpu/steps.hpp>
 #include <sinter/jit/cpu_jit.hpp>
 #include "cpu_kernels.hpp"
 
@@ -88,7 +89,8 @@ struct Case {
     std::unique_ptr<TileProgram>& program = programs_[{when, jit::cpu::isa()}];
     if (!program) program = std::make_unique<TileProgram>(graph, "test");
     program->run(make_nest(extents, operands, static_cast<int>(out.size())), scalars);
-    if (when == CpuJit::Always) {
+    if (when == CpuJit::Always &&
+        jit::cpu::make_steps(graph, {}).tiles.size() > 1) {  // one operation alone may be the library's
       ASSERT_TRUE(program->is_compiled());
     }
   }

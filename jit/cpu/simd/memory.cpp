@@ -39,12 +39,13 @@ void every_second_row(void* out, const void* const* in, std::int64_t n) {
   rest < V::lanes ? taken.store(to + i, rest) : taken.store(to + i);
 }
 
-/// Whether the offsets are consecutive, as for whole rows in an embedding.
-SINTER_INLINE bool is_run(const std::int64_t* offsets, std::int64_t n) {
-  if (offsets[n - 1] - offsets[0] != n - 1) return false;
-  std::int64_t differs = 0;
-  for (std::int64_t i = 0; i < n; ++i) differs |= offsets[i] - offsets[0] - i;
-  return differs == 0;
+void count_row(void* out, const void* const* in, std::int64_t n) {
+  using V = Vec<std::int64_t>;
+  auto* to = static_cast<std::int64_t*>(out);
+  V next = counted_from(*static_cast<const std::int64_t*>(in[0]));
+  std::int64_t i = 0;
+  for (; i + V::lanes <= n; i += V::lanes, next = next + V(V::lanes)) next.store(to + i);
+  if (i < n) next.store(to + i, static_cast<int>(n - i));
 }
 
 template <class T>
@@ -89,6 +90,7 @@ constinit const LoopForms memory_loops[static_cast<int>(Memory::count)] = {
     {{transpose_rows<std::uint16_t>}},
     {{transpose_rows<std::uint32_t>}},
     {{transpose_rows<std::uint64_t>}},
+    {{count_row}},
     {{load_row<std::uint8_t>, load_row<std::uint8_t>}},
     {{load_row<std::int16_t>, load_row<std::int16_t>}},
     {{load_row<std::int32_t>, load_row<std::int32_t>}},

@@ -32,18 +32,19 @@ SINTER_INLINE Longs high_half(Longs a) {
 }
 SINTER_INLINE Longs multiply_words(Longs a, Longs b) { return {multiply_words(a.v, b.v)}; }
 
+/// In between, the upper halves of lanes hold anything: products do not read them.
 SINTER_INLINE Words philox(Longs counter, Longs key) {
-  Longs c0 = low_half(counter), c1 = high_half(counter), c2(0), c3(0), k0 = low_half(key), k1 = high_half(key);
+  Longs c0 = counter, c1 = high_half(counter), c2(0), c3(0), k0 = key, k1 = high_half(key);
   for (int round = 0; round < 10; ++round) {
     const Longs p0 = multiply_words(c0, Longs(0xD2511F53)), p1 = multiply_words(c2, Longs(0xCD9E8D57));
     c0 = high_half(p1) ^ c1 ^ k0;
-    c1 = low_half(p1);
+    c1 = p1;
     c2 = high_half(p0) ^ c3 ^ k1;
-    c3 = low_half(p0);
-    k0 = low_half(k0 + Longs(0x9E3779B9));
-    k1 = low_half(k1 + Longs(0xBB67AE85));
+    c3 = p0;
+    k0 = k0 + Longs(0x9E3779B9);
+    k1 = k1 + Longs(0xBB67AE85);
   }
-  return {{c0, c1, c2, c3}};
+  return {{low_half(c0), low_half(c1), low_half(c2), low_half(c3)}};
 }
 
 /// Two words as one of 64 bits.
