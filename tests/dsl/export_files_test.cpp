@@ -1,4 +1,5 @@
 // The files of an exported library: how C and C++ compile them, and that output is reproducible.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 // Exported elementwise kernels, on the CPU and on virtual GPUs, and what they reject.
 #include <sinter/dsl/export.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // jit::schedule: every plan computes what its graph does, each kernel is within the limits, and the work is near
 // linear.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
