@@ -9,8 +9,6 @@
 #include <random>
 #include <sstream>
 
-#include <sinter/jit/stats.hpp>
-
 namespace sn = sinter;
 using namespace sinter_tests;
 using sn::AnyTensor;

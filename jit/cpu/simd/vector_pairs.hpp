@@ -37,12 +37,4 @@ SINTER_INLINE Vec<std::int64_t> counted_from(std::int64_t first) {
   return counted_from(AllLanes<std::int64_t>{}, first);
 }
 
-/// Whether positions are consecutive, as those of whole rows in an embedding.
-SINTER_INLINE bool is_run(const std::int64_t* positions, std::int64_t n) {
-  if (positions[n - 1] - positions[0] != n - 1) return false;
-  std::int64_t differs = 0;
-  for (std::int64_t i = 0; i < n; ++i) differs |= positions[i] - positions[0] - i;
-  return differs == 0;
-}
-
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA
