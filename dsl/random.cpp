@@ -22,7 +22,7 @@ class detail::RandomSequence {
  public:
   struct Place {
     std::int64_t seed;
-    std::int64_t first;
+    std::int64_t draw;
   };
   explicit RandomSequence(std::uint64_t seed) : next_{static_cast<std::int64_t>(seed), 0} {}
 
@@ -34,14 +34,12 @@ class detail::RandomSequence {
     const runtime::ForkSafeLock lock(mutex_, std::nothrow);
     next_ = next;
   }
-  /// Reserves `count` numbers.
-  Place draw(std::int64_t count) {
+  Place draw() {
     const runtime::ForkSafeLock lock(mutex_, std::nothrow);
+    if (next_.draw == std::numeric_limits<std::int64_t>::max())
+      throw Error(fmt::format("a generator at position {} has no numbers left: set an earlier position", next_.draw));
     const Place drawn = next_;
-    if (count > std::numeric_limits<std::int64_t>::max() - drawn.first)
-      throw Error(fmt::format("a generator at position {} has no {} numbers left: set an earlier position", drawn.first,
-                              count));
-    next_.first += count;
+    ++next_.draw;
     return drawn;
   }
 
@@ -54,7 +52,7 @@ Generator::Generator() : Generator(unlike_any_other()) {}
 Generator::Generator(std::uint64_t seed) : sequence_(std::make_shared<detail::RandomSequence>(seed)) {}
 void Generator::manual_seed(std::uint64_t seed) const noexcept { sequence_->set({static_cast<std::int64_t>(seed), 0}); }
 std::uint64_t Generator::seed() const noexcept { return static_cast<std::uint64_t>(sequence_->next().seed); }
-std::int64_t Generator::position() const noexcept { return sequence_->next().first; }
+std::int64_t Generator::position() const noexcept { return sequence_->next().draw; }
 void Generator::set_position(std::int64_t position) const {
   if (position < 0) throw Error(fmt::format("the position of a generator must be at least 0, but got {}", position));
   sequence_->set({sequence_->next().seed, position});
@@ -132,7 +130,7 @@ TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shap
   const auto count = static_cast<std::int64_t>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
   check_room(shape, dtype, device);
   const IotaExpression i = iota(shape, device);
-  return convert(random_expression<Op::random_below>("randint", i, count) + low, dtype);
+  return convert(apply<Op::mul_high>(random_expression<Op::random_bits>("randint", i), count) + low, dtype);
 }
 
 Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
@@ -148,8 +146,9 @@ Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves) {
 }
 
 Draw draw(const Shape& shape, Device device) {
-  const RandomSequence::Place place = (guarded_sequence ? *guarded_sequence : process_sequence()).draw(shape.numel());
-  return {runtime::iota_tensor(shape, device), place.first, place.seed};
+  TensorRef indices = runtime::iota_tensor(shape, device);
+  const RandomSequence::Place place = (guarded_sequence ? *guarded_sequence : process_sequence()).draw();
+  return {std::move(indices), place.draw, place.seed};
 }
 
 void check_probability(double p) {

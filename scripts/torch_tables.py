@@ -271,8 +271,8 @@ PARAMETERS = {
     "hardshrink": (1, [(0.5,), (2.0,), (0.0,)]), "nan_to_num": (1, [(0,), (2,)]), "nan_to_num_posinf": (1, [(1, 5)]), "nan_to_num_infinities": (1, [(1, 5, -7), (0, 2, 3)]),
     "isclose": (2, [(1e-5, 1e-8, 0), (0.5, 0.25, 1), (0.0, 0.0, 0)]),
 }
-LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_below",
-           "axis_offset", "class_index", "cross_entropy_term", "norm_term", "norm_root", "norm_sqrt"]
+LACKING = ["fma", "random_uniform", "random_uniform_double", "random_normal", "random_normal_double", "random_bits",
+           "mul_high", "axis_offset", "class_index", "cross_entropy_term", "norm_term", "norm_root", "norm_sqrt"]
 
 
 def number(t):

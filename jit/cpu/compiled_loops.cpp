@@ -81,10 +81,7 @@ class LoopWriter {
     if (s.group == Group::Bool) return rule(n.op) == DTypeRule::Logical;
     if (s.group != Group::Float32 && s.group != Group::Float64 && s.group != Group::Int32 && s.group != Group::Int64)
       return false;
-    const DTypeRule r = rule(n.op);
-    const bool is_random =
-        r == DTypeRule::RandomFloat32 || r == DTypeRule::RandomFloat64 || r == DTypeRule::RandomInt64;
-    return !is_random && r != DTypeRule::Position && !calls_library(n.op, compute_dtype_of(s));
+    return !is_random(n.op) && rule(n.op) != DTypeRule::Int64 && !calls_library(n.op, compute_dtype_of(s));
   }
 
   /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements. For

@@ -55,7 +55,9 @@ std::string Expressions::of(const Instruction& i) const {
     case Opcode::Div: return quotient(i);
     case Opcode::Convert: return convert(i);
     case Opcode::Splat: return a(0);
-    case Opcode::Ramp: return fmt::format("{} + l * {}", a(0), a(1));
+    case Opcode::Ramp:
+      if (i.attribute == 0) return fmt::format("{} + l * {}", a(0), a(1));
+      return fmt::format("({} & ~{}) | l", a(0), i.type.width - 1);
     case Opcode::ExtractColumn:
       return fmt::format("{}[l].at[{}]", names_[i.operands[0]], without_parentheses(names_[i.operands[1]]));
     case Opcode::Call: return call(i);

@@ -82,6 +82,13 @@ Value Builder::ramp(Value first, Value step, int width) {
   return emit_or_reuse({Opcode::Ramp, t, {}, 0, {first, step}, {}});
 }
 
+Value Builder::aligned_ramp(Value first, int width) {
+  if (width == 1) return first;
+  Type t = type(first);
+  t.width = width;
+  return emit_or_reuse({Opcode::Ramp, t, {}, 1, {first, integer(t.kind, 1)}, {}});
+}
+
 Value Builder::first_of_run(Value vector) {
   const Instruction i = out_[vector];  // a copy: what follows appends
   const bool is_wide = i.type.kind == Kind::Int64 || (i.type.kind == Kind::Element && i.type.dtype == DType::Int64);

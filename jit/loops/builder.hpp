@@ -52,6 +52,8 @@ class Builder {
   /// Converts an index to an element of an integer dtype.
   Value element(Value a, DType dtype) { return elementwise(Opcode::Convert, element_type(dtype), {a}); }
   Value ramp(Value first, Value step, int width);
+  /// first, a multiple of the width, and those that follow it: the target compiler sees that they differ in low bits.
+  Value aligned_ramp(Value first, int width);
   /// The first of a vector of 64-bit integers that are known to increase by 1; none of another vector.
   Value first_of_run(Value vector);
 

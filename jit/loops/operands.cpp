@@ -226,10 +226,12 @@ Access Operands::access(const OperandLayout& a) const noexcept {
 }
 
 Value Operands::positions(const OperandLayout& a, Value at, int width) const {
-  const bool adjacent = !context_.scheme.row_per_element && a.layout != Layout::Strided;
-  const Value step = adjacent ? b_.integer(Kind::Int64, 1) : b_.convert(element_stride(a), Kind::Int64);
   const Value begin = first(a), start = b_.add(begin, b_.convert(at, Kind::Int64));
-  return b_.element(a.layout == Layout::InnerBroadcast ? start : b_.ramp(start, step, width), DType::Int64);
+  if (a.layout == Layout::InnerBroadcast) return b_.element(start, DType::Int64);
+  const bool strided = access(a) == Access::Strided;
+  return b_.element(
+      strided ? b_.ramp(start, b_.convert(element_stride(a), Kind::Int64), width) : b_.aligned_ramp(start, width),
+      DType::Int64);
 }
 
 /// The base that vectors are counted from: the row, or the thread's first vector, from which the others are at constant

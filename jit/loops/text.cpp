@@ -40,6 +40,7 @@ std::string detail(const Instruction& i) {
     case Opcode::ShuffleXor:
     case Opcode::RecordFault:
     case Opcode::ReportFault: return fmt::format(" #{}", i.attribute);
+    case Opcode::Ramp: return i.attribute == 0 ? "" : " aligned";
     case Opcode::Range: return i.attribute == 0 ? "" : " " + named(i.attribute, hint_names);
     default: return "";
   }

@@ -105,8 +105,10 @@ KernelTraits::KernelTraits(const Kernel& kernel)
   const Graph& graph = kernel.graph;
   for (const Operand output : graph.outputs()) operands.push_back({.dtype = graph[output].dtype});
   operands.resize(kernel.outputs.size() + kernel.inputs.size());
-  for (const Node& n : graph.nodes())
+  for (const Node& n : graph.nodes()) {
     if (is_leaf(n.op)) operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::iota, n.op == Op::array};
+    has_iotas |= n.op == Op::iota;
+  }
   if (kernel.rows) {
     for (std::size_t k = 0; k < operands.size(); ++k)
       operands[k].per_row = kernel.rows->axis_mapping[k] != AxisMapping::Domain;
@@ -121,6 +123,8 @@ KernelTraits::KernelTraits(const Kernel& kernel)
 KernelClass ClassKey::decode(std::size_t operands) const {
   KernelClass c{ndim(), vector_width(), wide(), aliased(), {}};
   for (std::size_t k = 0; k < operands; ++k) c.patterns.push_back(pattern(k));
+  c.contiguous =
+      c.ndim == 1 && std::ranges::all_of(c.patterns, [](AccessPattern p) { return p == AccessPattern::Contiguous; });
   auto bits = [&, at = rows_at](int count) mutable {
     const auto value = static_cast<int>(words_[0] >> at & ((1u << count) - 1));
     at += count;
@@ -193,12 +197,8 @@ ClassKey classify_line(const KernelTraits& traits, const LoopNest& nest, bool al
   return key;
 }
 
-}  // namespace
-
-ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
-  if (traits.rows) return classify_rows(traits, nest, aliased);
-  if (nest.contiguous) return classify_contiguous(traits, nest, aliased);
-  if (nest.ndim == 1) return classify_line(traits, nest, aliased);
+/// Several dims.
+ClassKey classify_dims(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
   std::int64_t steps[max_ndim];
   std::int64_t step = 1;
   for (int d = nest.ndim - 1; d >= 0; step *= nest.extents[d--]) steps[d] = step;
@@ -210,7 +210,7 @@ ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool
     const auto [pattern, outer_bits, within] = layout_of(nest, o, steps);
     key.set_pattern(k, pattern);
     const std::uintptr_t alignment_mask = traits.operands[k].alignment_mask;
-    if (pattern == AccessPattern::Contiguous || pattern == AccessPattern::InnerContiguous)
+    if (key.is_contiguous(k))
       misaligned |= static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(o.data) & alignment_mask) |
                     (alignment_mask ? outer_bits & (traits.vector_width - 1) : 0);
     else
@@ -218,6 +218,29 @@ ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool
     if (!within && !wide) wide = !is_narrow(nest, o);
   }
   key.set_head(nest.ndim, misaligned ? 1 : traits.vector_width, wide, aliased);
+  return key;
+}
+
+}  // namespace
+
+bool has_aligned_vectors(const LoopNest& nest, const NestOperand& o, int dim, int width, std::size_t bytes) noexcept {
+  const auto steps = static_cast<std::int64_t>(width - 1);
+  std::int64_t misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(o.data) & (width * bytes - 1));
+  misaligned |= o.first & steps;
+  for (int d = 0; d < nest.ndim; ++d)
+    if (d != dim) misaligned |= o.strides[d] & steps;
+  return misaligned == 0;
+}
+
+ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
+  if (traits.rows) return classify_rows(traits, nest, aliased);
+  if (nest.contiguous && !traits.has_iotas) return classify_contiguous(traits, nest, aliased);
+  ClassKey key = nest.ndim == 1 ? classify_line(traits, nest, aliased) : classify_dims(traits, nest, aliased);
+  if (!traits.has_iotas || key.vector_width() == 1) return key;
+  for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
+    if (!traits.operands[k].memory && key.is_contiguous(k) &&
+        !has_aligned_vectors(nest, nest.operands[k], nest.ndim - 1, key.vector_width(), 1))
+      key.replace_pattern(k, AccessPattern::Strided);
   return key;
 }
 
@@ -235,14 +258,6 @@ int transposed_dim(const LoopNest& nest, const NestOperand& o) noexcept {
   return -1;
 }
 
-/// Whether vectors along `dim` are aligned.
-bool is_aligned(const LoopNest& nest, const NestOperand& o, int dim, int width, std::size_t bytes) noexcept {
-  std::int64_t misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(o.data) & (width * bytes - 1));
-  for (int d = 0; d < nest.ndim; ++d)
-    if (d != dim) misaligned |= o.strides[d] & (width - 1);
-  return misaligned == 0;
-}
-
 void choose_tile(const KernelTraits& traits, const LoopNest& nest, ClassKey& key) noexcept {
   const int width = std::min(key.vector_width(), 4), inner = nest.ndim - 1;
   int dim = -1, tiled = 0;
@@ -253,7 +268,7 @@ void choose_tile(const KernelTraits& traits, const LoopNest& nest, ClassKey& key
     const NestOperand& o = nest.operands[k];
     const int transposed = transposed_dim(nest, o);
     if (transposed < 0 || (dim >= 0 && transposed != dim)) continue;
-    if (!is_aligned(nest, o, transposed, width, size_of(traits.operands[k].dtype))) continue;
+    if (!has_aligned_vectors(nest, o, transposed, width, size_of(traits.operands[k].dtype))) continue;
     dim = transposed;
     key.replace_pattern(k, AccessPattern::Transposed);
   }

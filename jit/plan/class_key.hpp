@@ -20,7 +20,7 @@ inline constexpr int max_vector_bytes = 16;
 
 /// The layout of an operand over the loop nest.
 enum class AccessPattern : std::uint8_t {
-  Contiguous,       // through the whole nest
+  Contiguous,       // through the whole nest; iotas also begin each vector at a multiple of its width
   Uniform,          // one element for all
   InnerContiguous,  // contiguous along the innermost dim
   InnerBroadcast,   // one element for each run of the innermost dim
@@ -54,9 +54,10 @@ struct KernelClass {
   bool wide = false;                    // 64-bit indices
   bool aliased = false;                 // an input may share memory with an output
   std::vector<AccessPattern> patterns;  // outputs, then inputs
-  int reduced = 0;      // the number of reduced dims, in a kernel that reduces; its patterns are along a row
-  RowConfig rows = {};  // or, if row_per_element, across rows; Uniform: one element for a row
-  int tile_dim = -1;    // if an input is transposed: a thread processes a square tile of this dim and the innermost one
+  int reduced = 0;          // the number of reduced dims, in a kernel that reduces; its patterns are along a row
+  RowConfig rows = {};      // or, if row_per_element, across rows; Uniform: one element for a row
+  bool contiguous = false;  // one dim, and all patterns are Contiguous
+  int tile_dim = -1;  // if an input is transposed: a thread processes a square tile of this dim and the innermost one
 
   constexpr bool is_tiled() const noexcept { return tile_dim >= 0; }
 };
@@ -97,6 +98,9 @@ class ClassKey {
   void replace_pattern(std::size_t operand, AccessPattern p) noexcept {
     words_[1 + operand / 16] &= ~(std::uint64_t{15} << operand % 16 * 4);
     words_[1 + operand / 16] |= static_cast<std::uint64_t>(p) << operand % 16 * 4;
+  }
+  bool is_contiguous(std::size_t operand) const noexcept {
+    return pattern(operand) == AccessPattern::Contiguous || pattern(operand) == AccessPattern::InnerContiguous;
   }
   /// After set_head.
   void set_tile(int dim, int width) noexcept {
@@ -142,10 +146,15 @@ struct KernelTraits {
 
   std::vector<Access> operands;  // outputs, then inputs
   int outputs;
+  bool has_iotas = false;
   Faults faults;
   int vector_width;  // 16 bytes of the widest operand, 64 of positions; fewer where registers would not suffice
   std::optional<RowTraits> rows;  // of a kernel that reduces
 };
+
+/// Whether an operand's vectors along `dim` are aligned: in memory, or as the positions of an iota. `bytes`: of an
+/// element.
+bool has_aligned_vectors(const LoopNest& nest, const NestOperand& o, int dim, int width, std::size_t bytes) noexcept;
 
 /// The narrowest class that holds the nest, without tiles. `aliased`: an input is the same memory as an output.
 ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept;

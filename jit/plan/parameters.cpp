@@ -49,7 +49,7 @@ std::size_t nest_word_count(const KernelClass& c) noexcept {
 std::uint64_t* write_nest(std::uint64_t* words, const KernelClass& c, const LoopNest& nest) noexcept {
   for (const NestOperand& o : nest.operands) *words++ = reinterpret_cast<std::uintptr_t>(o.data);
   *words++ = static_cast<std::uint64_t>(nest.numel);
-  if (nest.contiguous && c.ndim == 1) return words;
+  if (c.contiguous) return words;
   // The generic class has more dims than the nest: the outermost ones have extent 1.
   const int missing = c.ndim - nest.ndim;
   for (int d = c.ndim - 1; d >= 1; --d) {

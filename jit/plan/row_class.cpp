@@ -41,7 +41,7 @@ class RowNest {
     return width;
   }
 
-  AccessPattern pattern(std::size_t k, bool row_per_element, std::int64_t columns) const noexcept {
+  AccessPattern pattern(std::size_t k, bool row_per_element, int width, std::int64_t columns) const noexcept {
     const KernelTraits::Access& access = traits_.operands[k];
     if (access.per_row) return AccessPattern::Uniform;
     const std::int64_t* strides = nest_.operands[k].strides;
@@ -49,8 +49,10 @@ class RowNest {
     if (is_input && columns != 1 &&
         std::all_of(strides + row_ndim_, strides + nest_.ndim, [](auto s) { return s == 0; }))
       return AccessPattern::Uniform;
-    return strides[row_per_element ? row_ndim_ - 1 : nest_.ndim - 1] == 1 ? AccessPattern::Contiguous
-                                                                          : AccessPattern::Strided;
+    const int dim = row_per_element ? row_ndim_ - 1 : nest_.ndim - 1;
+    const bool adjacent =
+        strides[dim] == 1 && (access.memory || has_aligned_vectors(nest_, nest_.operands[k], dim, width, 1));
+    return adjacent ? AccessPattern::Contiguous : AccessPattern::Strided;
   }
 
   /// Whether offsets along a row need 64 bits.
@@ -82,8 +84,7 @@ class RowNest {
   }
 
   bool is_aligned(int dim, int width, bool may_have_tail) const noexcept {
-    const auto misaligned = [&](std::int64_t n) { return (n & (width - 1)) != 0; };
-    if (!may_have_tail && misaligned(nest_.extents[dim])) return false;
+    if (!may_have_tail && nest_.extents[dim] % width != 0) return false;
     for (std::size_t k = 0; k < nest_.operands.size(); ++k) {
       if (!is_streamed(k)) continue;
       const NestOperand& o = nest_.operands[k];
@@ -91,10 +92,7 @@ class RowNest {
         if (k < static_cast<std::size_t>(nest_.outputs)) return false;  // vectors are not scattered
         continue;
       }
-      const auto bytes = static_cast<std::uintptr_t>(width) * size_of(traits_.operands[k].dtype);
-      if (reinterpret_cast<std::uintptr_t>(o.data) & (bytes - 1)) return false;
-      for (int d = 0; d < nest_.ndim; ++d)
-        if (d != dim && misaligned(o.strides[d])) return false;
+      if (!has_aligned_vectors(nest_, o, dim, width, size_of(traits_.operands[k].dtype))) return false;
     }
     return true;
   }
@@ -115,9 +113,10 @@ ClassKey classify_rows(const KernelTraits& traits, const LoopNest& nest, bool al
   sizes.vector_width = rows.vector_width(sizes.row_per_element);
   ClassKey key;
   for (std::size_t k = 0; k < nest.operands.size(); ++k) {
-    const AccessPattern p = rows.pattern(k, sizes.row_per_element, columns);
+    const AccessPattern p = rows.pattern(k, sizes.row_per_element, sizes.vector_width, columns);
     key.set_pattern(k, p);
-    sizes.strided |= p == AccessPattern::Strided && k >= static_cast<std::size_t>(nest.outputs);
+    sizes.strided |=
+        p == AccessPattern::Strided && k >= static_cast<std::size_t>(nest.outputs) && traits.operands[k].memory;
   }
   RowScheme scheme = choose_rows(*traits.rows, sizes);
   if (scheme.config.split && aliased && !traits.rows->shares_rows) scheme.config.split = false;

@@ -85,7 +85,7 @@ std::vector<jit::Export> all_kinds() {
       exported_fused({.numbers = {"shift"}, .strided = {"x0"}}),
       soft(),
       exported(sum(z * z, -1), {.name = "parts"}),
-      exported(dropout(x * 1.0f, 0.5), {.name = "draw", .numbers = {"first", "seed"}}),
+      exported(dropout(x * 1.0f, 0.5), {.name = "draw", .numbers = {"draw", "seed"}}),
       exported(randn_like(x * 1.0f), {.name = "normal"}),
       exported(remainder(take(k, i), k), {.name = "read"}),
       exported(one_hot(i, 5), {.name = "hot"}),

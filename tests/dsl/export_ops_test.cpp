@@ -69,7 +69,8 @@ bool is_left_out(Op op) {
     case Op::random_uniform_double:
     case Op::random_normal:
     case Op::random_normal_double:
-    case Op::random_below:
+    case Op::random_bits:
+    case Op::mul_high:
     case Op::axis_offset:
     case Op::class_index: return true;
     default: return false;

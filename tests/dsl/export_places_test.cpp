@@ -78,14 +78,14 @@ TEST_F(ExportPlacesTest, RandomNumbersTakeTheirPlaceAndSeed) {
   manual_seed(7);
   const Tensor<float> x = zeros<float>({4, 5});
   const jit::Export kernel =
-      exported(x + rand_like(x * 1.0f), {.name = "own", .inputs = {"x"}, .numbers = {"first", "seed"}});
+      exported(x + rand_like(x * 1.0f), {.name = "own", .inputs = {"x"}, .numbers = {"draw", "seed"}});
   const ExportedLibrary own(kernel);
   using Launch = int(void*, float*, const float*, Long, Long, Long, Long);
   using OnCpu = int(float*, const float*, Long, Long, Long, Long);
   for (const auto& [m, n] : std::vector<std::array<Long, 2>>{{3, 5}, {1, 1}, {4, 8}, {7, 33}}) {
     const Tensor<float> hx = randn<float>({m, n}), gx = hx.to(gpu0), host = zeros<float>({m, n}), out = host.to(gpu0);
     manual_seed(99);
-    (void)rand<float>({11});  // 11 numbers of the sequence are drawn
+    for (int draw = 0; draw < 11; ++draw) (void)rand<float>({2});
     const Tensor<float> expected = hx + rand_like(hx * 1.0f);
     ASSERT_EQ(own.get<OnCpu>("own_cpu")(host.data(), hx.data(), m, n, 11, 99), ok);
     EXPECT_TRUE(same_bits(host, expected));
@@ -98,10 +98,10 @@ TEST_F(ExportPlacesTest, AllKindsOfRandomNumbers) {
   const Tensor<float> x = zeros<float>({7});
   const Tensor<double> d = zeros<double>({7});
   manual_seed(3);
-  const ExportedLibrary own({exported(randn_like(x * 1.0f), {.name = "normal", .numbers = {"first", "seed"}}),
-                             exported(randn_like(d * 1.0), {.name = "wide", .numbers = {"first", "seed"}}),
-                             exported(rand_like(d * 1.0), {.name = "uniform", .numbers = {"first", "seed"}}),
-                             exported(dropout(x * 1.0f, 0.25), {.name = "drop", .numbers = {"first", "seed"}})},
+  const ExportedLibrary own({exported(randn_like(x * 1.0f), {.name = "normal", .numbers = {"draw", "seed"}}),
+                             exported(randn_like(d * 1.0), {.name = "wide", .numbers = {"draw", "seed"}}),
+                             exported(rand_like(d * 1.0), {.name = "uniform", .numbers = {"draw", "seed"}}),
+                             exported(dropout(x * 1.0f, 0.25), {.name = "drop", .numbers = {"draw", "seed"}})},
                             {.name = "own", .architectures = {90}});
   const Tensor<float> f = full<float>({1000}, 1.0f), out = zeros<float>({1000});
   const Tensor<double> wide = zeros<double>({1000});
@@ -227,7 +227,7 @@ TEST_F(ExportPlacesTest, RowsOfWhatIsDrawnAndRead) {
   const Tensor<Long> i = zeros<Long>({4, 5});
   manual_seed(5);
   const ExportedLibrary own(
-      {exported(softmax(dropout(x * 1.0f, 0.5), -1), {.name = "drawn", .numbers = {"first", "seed"}}),
+      {exported(softmax(dropout(x * 1.0f, 0.5), -1), {.name = "drawn", .numbers = {"draw", "seed"}}),
        exported(sum(x + take_along_dim(x, i, 1), -1), {.name = "read", .in_place = true}),
        exported(x + take_along_dim(x, i, 1), {.name = "same", .in_place = true})},
       {.name = "own", .architectures = {90}});

@@ -37,15 +37,56 @@ TEST(Random, NormalsAgreeBetweenDevices) {
   }
 }
 
-TEST(Random, DrawsGoOnWhereTheLastOneEnded) {
+TEST(Random, DrawsDiffer) {
   sn::manual_seed(3);
-  const auto whole = sn::rand({10}).to_vector();
-  sn::manual_seed(3);
-  auto parts = sn::rand({4}).to_vector();
-  const auto rest = sn::rand({2, 3}).to_vector();
-  parts.insert(parts.end(), rest.begin(), rest.end());
-  EXPECT_EQ(whole, parts);
-  EXPECT_NE(sn::rand({10}).to_vector(), whole);
+  const auto first = sn::rand({10}).to_vector(), second = sn::rand({10}).to_vector();
+  EXPECT_NE(first, second);
+  const auto longer = [&] {
+    sn::manual_seed(3);
+    return sn::rand({2, 15}).to_vector();
+  }();
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), longer.begin()));  // an element's number depends on its index
+  EXPECT_EQ(sn::rand({10}).to_vector(), second);
+}
+
+// Numbers of different dtypes are independent, although they have the same index, draw and seed.
+TEST(Random, NarrowAndWideNumbersShareNoBits) {
+  const sn::Generator generator(3);
+  const sn::GeneratorGuard guard(generator);
+  const auto narrow = sn::rand({1000}).to_vector();
+  generator.set_position(0);
+  const auto wide = sn::rand<double>({1000}).to_vector();
+  for (std::size_t i = 0; i < narrow.size(); ++i)
+    for (std::size_t k : {i / 2, i, 2 * i})
+      if (k < wide.size()) {
+        ASSERT_GT(std::abs(static_cast<double>(narrow[i]) - wide[k]), 0x1p-24) << i << ' ' << k;
+      }
+}
+
+// Vectors of a thread compute adjacent numbers together if they begin at a multiple.
+TEST(Random, ViewsOfDrawsHaveTheSameNumbers) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    for (const std::int64_t columns : {1, 3, 4, 8, 50, 64, 129}) {
+      const auto x = sn::zeros({40, columns}).to(d);
+      const auto drawn = sn::rand_like(x + 0);
+      const sn::Tensor whole = drawn;
+      const std::vector<float> all = whole.to_vector();
+      const auto expect = [&](const auto& view, const sn::Tensor<float>& part, std::string_view what) {
+        EXPECT_EQ(sn::Tensor(view + 0).to_vector(), part.contiguous().to_vector())
+            << what << " of " << columns << " columns on " << to_string(d);
+      };
+      expect(drawn.slice(0, 1, 40), whole.slice(0, 1, 40), "rows");
+      expect(drawn.slice(1, columns / 2, columns), whole.slice(1, columns / 2, columns), "columns");
+      expect(drawn.slice(0, 0, 40, 3), whole.slice(0, 0, 40, 3), "some rows");
+      expect(drawn.transpose(0, 1), whole.transpose(0, 1), "a transpose");
+      expect(drawn.flip({1}), whole.flip({1}), "a flip");
+      for (const int dim : {0, 1}) {
+        const auto sums = sn::Tensor(sum(sn::round(drawn * 1024), dim)).to_vector(),
+                   expected = sn::Tensor(sum(sn::round(whole * 1024), dim)).to_vector();
+        EXPECT_EQ(sums, expected) << "sums along dim " << dim << " of " << columns << " columns on " << to_string(d);
+      }
+    }
+  }
 }
 
 TEST(Random, GeneratorsHaveSequencesOfTheirOwn) {
@@ -59,10 +100,10 @@ TEST(Random, GeneratorsHaveSequencesOfTheirOwn) {
       const sn::GeneratorGuard inner{sn::Generator(3)};  // the guard keeps it alive
       EXPECT_EQ(sn::rand({8}).to_vector(), first);
     }
-    EXPECT_EQ(copy.position(), 8);
+    EXPECT_EQ(copy.position(), 1);
     EXPECT_EQ(sn::Tensor(sn::rand_like(sn::zeros({8}) + 0)).to_vector(), second);
   }
-  copy.set_position(8);
+  copy.set_position(1);
   sn::manual_seed(3);
   EXPECT_EQ(sn::rand({8}).to_vector(), first);  // not the generator's
   const sn::GeneratorGuard guard(copy);

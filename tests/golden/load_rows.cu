@@ -114,7 +114,7 @@ SINTER_DEVICE To convert(From a) {
 
 namespace sinter {
 
-struct sinter_axis_offset_add_load_mul_f32_dc36_params {
+struct sinter_axis_offset_add_load_mul_f32_c673_params {
   unsigned* fault;
   float* y0;
   const int* x0;
@@ -131,7 +131,7 @@ struct sinter_axis_offset_add_load_mul_f32_dc36_params {
   alignas(8) unsigned index_out_of_range_code;
 };
 
-SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_dc36_params& p) {
+SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_c673_params& p) {
   bool index_out_of_range = false;
   float* y0_memory = p.y0;
   const int* x0_memory = p.x0;
@@ -171,6 +171,6 @@ SINTER_DEVICE void run(const sinter_axis_offset_add_load_mul_f32_dc36_params& p)
 
 }  // namespace sinter
 
-extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_dc36(const __grid_constant__ sinter::sinter_axis_offset_add_load_mul_f32_dc36_params p) {
+extern "C" __global__ void __launch_bounds__(256, 1) sinter_axis_offset_add_load_mul_f32_c673(const __grid_constant__ sinter::sinter_axis_offset_add_load_mul_f32_c673_params p) {
   sinter::run(p);
 }

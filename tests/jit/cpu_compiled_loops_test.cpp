@@ -28,10 +28,6 @@ const Setup memory_only([] {
   setenv("SINTER_CPU_JIT", "off", 1);
 });
 
-bool is_random(DTypeRule rule) {
-  return rule == DTypeRule::RandomFloat32 || rule == DTypeRule::RandomFloat64 || rule == DTypeRule::RandomInt64;
-}
-
 /// The result's dtype of an operation of the table that computes in `dtype`; none if it does not.
 std::optional<DType> result_of(Op op, DType dtype) {
   const bool is_float = dtype == DType::Float32 || dtype == DType::Float64;
@@ -60,7 +56,7 @@ TEST(CpuCompiledLoops, EveryOperationOfEveryDtype) {
     for (int number = static_cast<int>(first_table_op); number < op_count; ++number) {
       const Op op = static_cast<Op>(number);
       const std::optional<DType> result = result_of(op, dtype);
-      if (is_composite(op) || !result || is_random(info(op).rule)) continue;
+      if (is_composite(op) || !result || is_random(op)) continue;
       if (has(op, jit::FaultsOnZeroDivisor) && dtype != DType::Float32 && dtype != DType::Float64) continue;
       std::vector<Operand> operands{a, b, d};
       if (info(op).rule == DTypeRule::Select) operands = {mask, a, b};

@@ -137,9 +137,9 @@ class CpuOps : public testing::Test {
       const T expected = as<T>(apply(op, compute, in));
       ASSERT_TRUE(std::isnan(expected) ? std::isnan(got) : to_bits(expected) == to_bits(got))
           << message(op, compute, in,
-                     info(op).rule == DTypeRule::RandomFloat32 ? DType::Float32
-                     : sizeof(T) == 8                          ? DType::Float64
-                                                               : DType::Float32,
+                     info(op).rule == DTypeRule::Int64ToFloat32 ? DType::Float32
+                     : sizeof(T) == 8                           ? DType::Float64
+                                                                : DType::Float32,
                      to_bits(got), isa);
     }
   }

@@ -157,9 +157,7 @@ Graph random_graph(const std::vector<DType>& leaves, const std::vector<bool>& in
           static_cast<int>(first_table_op) +
           static_cast<int>(random() % static_cast<std::uint64_t>(op_count - static_cast<int>(first_table_op))));
     const DTypeRule rule = info(op).rule;
-    if (op == Op::copysign || is_composite(op) || jit::is_of_parts(op) || rule == DTypeRule::RandomFloat32 ||
-        rule == DTypeRule::RandomFloat64 || rule == DTypeRule::RandomInt64)
-      continue;
+    if (op == Op::copysign || is_composite(op) || jit::is_of_parts(op) || is_random(op)) continue;
     std::vector<Operand> operands;
     std::vector<OperandType> types;
     for (int k = 0; k < info(op).arity; ++k) {

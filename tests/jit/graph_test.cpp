@@ -95,9 +95,10 @@ TEST(Graph, ErrorsNameOperationOperandsAndFix) {
             "gelu(bool): gelu takes floats: convert an operand with cast<float>(x)");
   EXPECT_EQ(error_of([&] { apply(g, Op::where, {f, f, f}); }),
             "where(float32, float32, float32): where takes a bool as first operand: write x != 0");
-  EXPECT_EQ(error_of([&] { apply(g, Op::random_uniform, {f, s}); }),
-            "random_uniform(float32, a C++ integer number): random_uniform takes int64: convert with "
-            "cast<std::int64_t>(x)");
+  EXPECT_EQ(
+      error_of([&] { apply(g, Op::random_uniform, {f, s, s}); }),
+      "random_uniform(float32, a C++ integer number, a C++ integer number): random_uniform takes int64: convert with "
+      "cast<std::int64_t>(x)");
   EXPECT_EQ(error_of([&] { apply(g, Op::add, {f}); }), "add takes 2 operands, not 1");
   EXPECT_THROW(apply(g, Op::leaf, {}), Error);
 }

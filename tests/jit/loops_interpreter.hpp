@@ -244,7 +244,10 @@ class LoopsInterpreter {
       case Opcode::Convert: return convert(v, a(0));
       case Opcode::Splat:
       case Opcode::Opaque: return a(0);
-      case Opcode::Ramp: return kind().add(a(0), kind().mul(l, a(1)));
+      case Opcode::Ramp:
+        if (i.attribute != 0 && a(0) % static_cast<std::uint64_t>(i.type.width) != 0)
+          throw WrongProgram("a ramp does not begin at a multiple of its width");
+        return kind().add(a(0), kind().mul(l, a(1)));
       case Opcode::Low: return half(first + l);
       case Opcode::High: return half(first + static_cast<std::size_t>(i.type.width) + l);
       case Opcode::Advance: return a(0) + a(1) * size_of(i.type.dtype);

@@ -36,7 +36,7 @@ TEST(Prelude, FollowsUsesInOrder) {
   EXPECT_LT(at("struct Philox"), at("float random_normal("));
   EXPECT_LT(at("using uint64"), at("struct Philox"));
   EXPECT_LT(at("float uniform24("), at("float random_normal("));
-  EXPECT_EQ(at("random_below"), std::string::npos);
+  EXPECT_EQ(at("random_bits"), std::string::npos);
 }
 
 TEST(Prelude, ConditionsOfOthersStay) {

@@ -20,37 +20,39 @@
 
 namespace sinter::test {
 
-/// Philox4x32-10 with the counter {a, 0} and the key b.
-inline std::array<std::uint32_t, 4> philox(std::uint64_t a, std::uint64_t b) {
-  std::array<std::uint32_t, 4> c{static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(a >> 32), 0, 0};
-  std::uint32_t k0 = static_cast<std::uint32_t>(b), k1 = static_cast<std::uint32_t>(b >> 32);
+/// Philox4x32-10 with the counter {group, draw}.
+inline std::array<std::uint32_t, 4> philox(std::uint64_t group, std::uint64_t draw, std::uint64_t key) {
+  const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
+  std::array<std::uint32_t, 4> c{low(group), low(group >> 32), low(draw), low(draw >> 32)};
+  std::uint32_t k0 = low(key), k1 = low(key >> 32);
   for (int i = 0; i < 10; ++i, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
     const std::uint64_t p = std::uint64_t{0xD2511F53u} * c[0], q = std::uint64_t{0xCD9E8D57u} * c[2];
-    c = {static_cast<std::uint32_t>(q >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(q),
-         static_cast<std::uint32_t>(p >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(p)};
+    c = {low(q >> 32) ^ c[1] ^ k0, low(q), low(p >> 32) ^ c[3] ^ k1, low(p)};
   }
   return c;
 }
 
-inline Bits random_value(Op op, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  const auto w = philox(a, b);
-  const auto wide = [&](int i) {
-    return w[static_cast<std::size_t>(i)] | std::uint64_t{w[static_cast<std::size_t>(i) + 1]} << 32;
+inline Bits random_value(Op op, std::uint64_t index, std::uint64_t draw, std::uint64_t seed) {
+  const auto bits = [&](std::uint64_t i) {  // two of a counter
+    const auto w = philox(i / 2 + (std::uint64_t{1} << 63), draw, seed);
+    return i % 2 ? w[2] | std::uint64_t{w[3]} << 32 : w[0] | std::uint64_t{w[1]} << 32;
   };
-  const auto u24 = [&](int i) { return static_cast<float>(w[static_cast<std::size_t>(i)] >> 8) * 0x1p-24f; };
-  const auto u53 = [&](int i) { return static_cast<double>(wide(i) >> 11) * 0x1p-53; };
-  const double two_pi = 6.283185307179586476925;
+  const auto u24 = [&](std::uint64_t i) {  // four of a counter
+    return static_cast<float>(philox(i / 4, draw, seed)[i % 4] >> 8) * 0x1p-24f;
+  };
+  const auto u53 = [&](std::uint64_t i) { return static_cast<double>(bits(i) >> 11) * 0x1p-53; };
+  const std::uint64_t even = index - index % 2;
+  const auto normal = [&](double first, double second) {
+    const double turns = index % 2 ? second - 0.25 : second;
+    return std::sqrt(-2 * std::log(1 - first)) * std::cos(6.283185307179586476925 * turns);
+  };
   switch (op) {
-    case Op::random_uniform: return to_bits(u24(0));
-    case Op::random_uniform_double: return to_bits(u53(0));
+    case Op::random_uniform: return to_bits(u24(index));
+    case Op::random_uniform_double: return to_bits(u53(index));
     case Op::random_normal:
-      return to_bits(static_cast<float>(std::sqrt(-2 * std::log(1.0 - static_cast<double>(u24(0)))) *
-                                        std::cos(two_pi * static_cast<double>(u24(1)))));
-    case Op::random_normal_double: return to_bits(std::sqrt(-2 * std::log(1 - u53(0))) * std::cos(two_pi * u53(2)));
-    case Op::random_below: {
-      __extension__ using Wide = unsigned __int128;
-      return static_cast<std::uint64_t>(static_cast<Wide>(wide(0)) * c >> 64);
-    }
+      return to_bits(static_cast<float>(normal(static_cast<double>(u24(even)), static_cast<double>(u24(even + 1)))));
+    case Op::random_normal_double: return to_bits(normal(u53(even), u53(even + 1)));
+    case Op::random_bits: return bits(index);
     default: throw std::logic_error("not a random operation");
   }
 }
@@ -255,10 +257,12 @@ inline Bits apply(Op op, DType compute, const std::vector<Bits>& v) {
     return values;
   };
   if (op == Op::where) return a ? b : c;
+  if (is_random(op)) return random_value(op, a, b, c);
+  if (op == Op::mul_high) {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>(static_cast<Wide>(a) * b >> 64);
+  }
   switch (info(op).rule) {
-    case DTypeRule::RandomFloat32:
-    case DTypeRule::RandomFloat64:
-    case DTypeRule::RandomInt64: return random_value(op, a, b, c);
     case DTypeRule::Compare:
     case DTypeRule::FloatCompare:
       return sinter::test::visit_real(held(compute),

@@ -1,5 +1,5 @@
 // Every operation that computes in int64.
-#include "loops.hpp"
+#include "random_loops.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 

@@ -39,10 +39,9 @@ constexpr bool takes(DTypeRule rule) {
     case DTypeRule::FloatCompare: return is_float;
     case DTypeRule::Float64: return std::is_same_v<T, double>;
     case DTypeRule::Logical: return is_bool;
-    case DTypeRule::RandomFloat32:
-    case DTypeRule::RandomFloat64:
-    case DTypeRule::RandomInt64:
-    case DTypeRule::Position: return std::is_same_v<T, std::int64_t>;
+    case DTypeRule::Int64:
+    case DTypeRule::Int64ToFloat32:
+    case DTypeRule::Int64ToFloat64: return std::is_same_v<T, std::int64_t>;
     case DTypeRule::RealPart:
     case DTypeRule::Complex:
     case DTypeRule::ComplexParts:
@@ -58,8 +57,7 @@ constexpr bool takes(DTypeRule rule) {
 
 /// The type of operand k of F.
 template <class F, class T, int k>
-using Held = std::conditional_t<F::rule == DTypeRule::Select && k == 0, Mask<T>,
-                                std::conditional_t<F::rule == DTypeRule::RandomFloat32, LongPair, Vec<T>>>;
+using Held = std::conditional_t<F::rule == DTypeRule::Select && k == 0, Mask<T>, Vec<T>>;
 
 /// An operand in memory: a row, or one element for all.
 template <class V, bool uniform>

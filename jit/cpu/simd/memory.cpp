@@ -48,20 +48,12 @@ void count_row(void* out, const void* const* in, std::int64_t n) {
   if (i < n) next.store(to + i, static_cast<int>(n - i));
 }
 
-/// Whether positions are consecutive, as those of whole rows in an embedding.
-SINTER_INLINE bool is_run(const std::int64_t* positions, std::int64_t n) {
-  if (positions[n - 1] - positions[0] != n - 1) return false;
-  std::int64_t differs = 0;
-  for (std::int64_t i = 0; i < n; ++i) differs |= positions[i] - positions[0] - i;
-  return differs == 0;
-}
-
 template <class T>
 void load_row(void* out, const void* const* in, std::int64_t n) {
   auto* __restrict to = static_cast<Stored<T>*>(out);
   const auto* __restrict from = static_cast<const Stored<T>*>(in[0]);
   const auto* __restrict offsets = static_cast<const std::int64_t*>(in[1]);
-  if (is_run(offsets, n)) {
+  if (is_run(offsets, n)) {  // as those of whole rows in an embedding
     const void* const first = from + offsets[0];
     return copy_row<T, false>(out, &first, n);
   }

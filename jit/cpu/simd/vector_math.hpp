@@ -4,5 +4,4 @@
 #include "vector_basic.hpp"
 #include "vector_float.hpp"
 #include "vector_integer.hpp"
-#include "vector_random.hpp"
 #include "vector_sleef.hpp"

@@ -12,14 +12,15 @@ namespace sinter::inline v1 {
 namespace detail {
 
 enum class Distribution : std::uint8_t { Uniform, Normal };
-/// Draws shape.numel() numbers from the process's generator.
+/// One draw from the process's generator.
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device);
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device);
 
-/// The positions of elements' random numbers in the process's sequence: one each, counted from `first`.
+/// The elements' indices, which tell their random numbers apart, and the number of the draw in the sequence of the
+/// seed.
 struct Draw {
-  TensorRef positions;
-  std::int64_t first, seed;
+  TensorRef indices;
+  std::int64_t number, seed;
 };
 /// Draws a number per element of the leaves' broadcast shape. Throws Error if there are no leaves, ShapeError.
 Draw draw_over(std::string_view what, std::span<TensorImpl* const> leaves);
@@ -43,20 +44,25 @@ Draw draw_like(std::string_view what, const E& e) {
   }
 }
 
+/// A random operation for each index, on a device of type D.
+template <Op op, class D>
+auto random_at(const Draw& draw) {
+  using Indices = Expression<std::int64_t, D, IotaLeaf, 1, 0, iota_bytes>;
+  return apply<op>(Indices(held(draw.indices)), draw.number, draw.seed);
+}
 /// A random operation for each element of e's value, on its device.
-template <Op op, class E, class... Parameters>
-auto random_expression(std::string_view what, const E& e, Parameters... parameters) {
-  using Positions = Expression<std::int64_t, typename E::device_type, IotaLeaf, 1, 0, iota_bytes>;
-  Draw draw = draw_like(what, e);
-  return apply<op>(Positions(held(draw.positions)) + draw.first, draw.seed, parameters...);
+template <Op op, class E>
+auto random_expression(std::string_view what, const E& e) {
+  return random_at<op, typename E::device_type>(draw_like(what, e));
 }
 /// Uniform in [0, 1): computed in double if T is double, else in float.
+template <class T, class D>
+auto uniform_at(const Draw& draw) {
+  return random_at<std::is_same_v<T, double> ? Op::random_uniform_double : Op::random_uniform, D>(draw);
+}
 template <class T, class E>
 auto uniform_expression(std::string_view what, const E& e) {
-  if constexpr (std::is_same_v<T, double>)
-    return random_expression<Op::random_uniform_double>(what, e);
-  else
-    return random_expression<Op::random_uniform>(what, e);
+  return uniform_at<T, typename E::device_type>(draw_like(what, e));
 }
 /// Converts float to a 16-bit float, keeping as many bits as it holds: rounding could turn the largest values into 1.
 template <class T, class E>
@@ -93,7 +99,7 @@ class Generator {
 
   void manual_seed(std::uint64_t seed) const noexcept;
   std::uint64_t seed() const noexcept;
-  /// How many numbers were drawn; setting it continues a sequence from there. Throws Error for a negative one.
+  /// How often numbers were drawn; setting it continues the sequence from there. Throws Error for a negative one.
   std::int64_t position() const noexcept;
   void set_position(std::int64_t position) const;
 

@@ -8,7 +8,7 @@ namespace sinter::inline v1 {
 
 namespace detail {
 
-/// For evaluation, which draws no numbers: one position serves all elements.
+/// For evaluation, which draws no numbers: one index serves all elements.
 Draw no_draw(Device device);
 
 /// The device of a lifted expression.
@@ -18,13 +18,6 @@ Device device_of_operand(const E& e) {
     return e.device();
   else
     return e.value.leaves[0] ? e.value.leaves[0]->device : Device();
-}
-
-/// Uniform numbers at the positions of `draw`, which are on device type D.
-template <class T, class D>
-auto uniform_at(Draw draw) {
-  constexpr Op op = std::is_same_v<T, double> ? Op::random_uniform_double : Op::random_uniform;
-  return apply<op>(positions_on<D>(std::move(draw.positions)) + draw.first, draw.seed);
 }
 
 }  // namespace detail

@@ -79,6 +79,8 @@ static_assert([] {
 
 constexpr const OpInfo& info(Op op) noexcept { return detail::op_info[static_cast<std::uint8_t>(op)]; }
 constexpr std::string_view name(Op op) noexcept { return info(op).name; }
+/// Whether it computes random numbers; operand 0 is the element's index in the draw.
+constexpr bool is_random(Op op) noexcept { return op >= Op::random_uniform && op <= Op::random_bits; }
 /// A phrase that says what it computes; empty for operations without a public name.
 std::string_view doc(Op op) noexcept;
 /// The tokens of its body in the table (for a reduction, the body that combines two partial results), or empty.
@@ -201,10 +203,9 @@ constexpr OpTypes rule_types(Op op, std::span<const OperandType> operands) noexc
     case DTypeRule::FloatCompare: return {true, floating, DType::Bool};
     case DTypeRule::Logical: return {true, DType::Bool, DType::Bool};
     case DTypeRule::Select: return {operands[0].dtype == DType::Bool, common, common};
-    case DTypeRule::RandomFloat32: return {common == DType::Int64, DType::Int64, DType::Float32};
-    case DTypeRule::RandomFloat64: return {common == DType::Int64, DType::Int64, DType::Float64};
-    case DTypeRule::RandomInt64:
-    case DTypeRule::Position: return {common == DType::Int64, DType::Int64, DType::Int64};
+    case DTypeRule::Int64ToFloat32: return {common == DType::Int64, DType::Int64, DType::Float32};
+    case DTypeRule::Int64ToFloat64: return {common == DType::Int64, DType::Int64, DType::Float64};
+    case DTypeRule::Int64: return {common == DType::Int64, DType::Int64, DType::Int64};
     case DTypeRule::Sum: {
       const bool widens = category(common) < Category::Float && common != DType::UInt64;
       const DType sum = widens ? DType::Int64 : common;
