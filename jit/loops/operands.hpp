@@ -29,7 +29,8 @@ struct OperandLayout {
   DType dtype;            // in memory
   std::size_t index = 0;  // among the outputs, or among the inputs
   bool output = false;
-  bool memory = true;  // else it is an iota: its elements are their own positions
+  bool memory = true;     // else it is an iota: its elements are their own positions
+  bool drawn_at = false;  // KernelTraits::Access::drawn_at
   AccessPattern pattern = AccessPattern::Contiguous;
   Layout layout = Layout::Contiguous;
   std::optional<int> row_cache;  // RowCache::offset

@@ -20,7 +20,7 @@ inline constexpr int max_vector_bytes = 16;
 
 /// The layout of an operand over the loop nest.
 enum class AccessPattern : std::uint8_t {
-  Contiguous,       // through the whole nest; iotas also begin each vector at a multiple of its width
+  Contiguous,       // through the whole nest; vectors of positions that are drawn at begin at multiples of their width
   Uniform,          // one element for all
   InnerContiguous,  // contiguous along the innermost dim
   InnerBroadcast,   // one element for each run of the innermost dim
@@ -140,13 +140,14 @@ struct KernelTraits {
     bool memory = true;                 // false for iotas, whose elements are computed
     bool array = false;                 // gathered from
     bool per_row = false;               // one element for each row
+    bool drawn_at = false;              // an iota at whose positions random numbers are drawn
     std::uintptr_t alignment_mask = 0;  // bits of an address that must be 0 for vectors; none where there are none
   };
   explicit KernelTraits(const Kernel& kernel);
 
   std::vector<Access> operands;  // outputs, then inputs
   int outputs;
-  bool has_iotas = false;
+  bool draws = false;  // some iota's positions are drawn at
   Faults faults;
   int vector_width;  // 16 bytes of the widest operand, 64 of positions; fewer where registers would not suffice
   std::optional<RowTraits> rows;  // of a kernel that reduces
