@@ -31,7 +31,7 @@ Tensor<std::int64_t, Cpu> order_of_epoch(std::int64_t samples, const DataLoaderO
   if (!options.shuffle) return sinter::arange(samples);
   // Keeps the order independent of a dataset generated with the same seed.
   constexpr std::uint64_t other = 0x9E3779B97F4A7C15;
-  return argsort(Tensor(seeded<Op::random_bits>({samples}, *options.seed ^ other, epoch)));
+  return argsort(seeded<Op::random_bits>({samples}, *options.seed ^ other, epoch));
 }
 
 Tensor<std::int64_t, Cpu> batch_of(const Tensor<std::int64_t, Cpu>& order, std::int64_t batch,

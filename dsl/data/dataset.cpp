@@ -29,6 +29,6 @@ runtime::TensorRef detail::rows_at(const AnyTensor& x, const Tensor<std::int64_t
 
 RandomDataset::RandomDataset(std::int64_t size, std::int64_t length) : TensorDataset(randn({length, size})) {}
 RandomDataset::RandomDataset(std::int64_t size, std::int64_t length, std::uint64_t seed)
-    : TensorDataset(Tensor(detail::seeded<Op::random_normal>({length, size}, seed, 0))) {}
+    : TensorDataset(detail::seeded<Op::random_normal>({length, size}, seed, 0)) {}
 
 }  // namespace sinter::inline v1

@@ -6,11 +6,11 @@
 
 namespace sinter::inline v1::detail {
 
-/// The numbers of one draw: one per element.
+/// A tensor of the random numbers of draw number `draw` of the seed.
 template <Op op>
 auto seeded(const Shape& shape, std::uint64_t seed, std::int64_t draw) {
   check_shape(shape, sizeof(std::int64_t));
-  return random_at<op, Cpu>({runtime::iota_tensor(shape, Device()), draw, static_cast<std::int64_t>(seed)});
+  return Tensor(random_at<op, Cpu>({runtime::iota_tensor(shape, Device()), draw, static_cast<std::int64_t>(seed)}));
 }
 
 }  // namespace sinter::inline v1::detail

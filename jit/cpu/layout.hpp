@@ -37,8 +37,10 @@ struct ShortestRows {
 inline constexpr ShortestRows shortest_rows{128, 256};
 /// Of one operation, whose loop is started sooner than an operand is copied.
 inline constexpr ShortestRows shortest_rows_of_one{32, 256};
-/// For gathers of rows that compute little besides, merging costs more: every element is then read by its own offset.
-inline constexpr ShortestRows shortest_runs{8, 256};
+/// Where rows are gathered, merging costs more: an offset is then computed for each element, not for each row.
+inline constexpr ShortestRows shortest_gathered_rows{32, 256};
+/// The same, if little is computed besides.
+inline constexpr ShortestRows shortest_runs{16, 256};
 /// A compiled loop starts a row by adding to its addresses.
 inline constexpr ShortestRows shortest_compiled_rows{4, 4};
 /// From here on, calling a loop for each row takes little time beside the row.

@@ -58,24 +58,30 @@ void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::
     for (std::int64_t r = 0; r < rows; ++r) to[r * pitch + i] = from[r * row_stride + i * stride];
 }
 
-/// Calls f(offset, stride, count, done) for the runs of the innermost dim that make up [first, first + n) of a row.
+/// Calls f(offset, stride, count, done) for the runs of equally distant elements that make up [first, first + n) of a
+/// row: of the innermost dim, or of several that the operand has one stride over.
 template <class F>
 void for_runs(const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
-  const int inner = nest.ndim - 1;
+  const std::int64_t stride = o.strides[nest.ndim - 1];
+  int inner = nest.ndim - 1;
+  std::int64_t run = nest.extents[inner];
+  for (; inner > first_row_dim && o.strides[inner - 1] == run * stride; run *= nest.extents[inner]) --inner;
+  const auto extent = [&](int d) { return d == inner ? run : nest.extents[d]; };
+  const auto step = [&](int d) { return d == inner ? stride : o.strides[d]; };
   std::int64_t at[max_ndim] = {}, offset = 0;
   for (int d = inner; d >= first_row_dim; --d) {
-    at[d] = d == first_row_dim ? first : first % nest.extents[d];
-    first /= nest.extents[d];
-    offset += at[d] * o.strides[d];
+    at[d] = d == first_row_dim ? first : first % extent(d);
+    first /= extent(d);
+    offset += at[d] * step(d);
   }
   for (std::int64_t done = 0; done < n;) {
-    const std::int64_t left = nest.extents[inner] - at[inner], count = left < n - done ? left : n - done;
-    f(offset, o.strides[inner], count, done);
+    const std::int64_t left = run - at[inner], count = left < n - done ? left : n - done;
+    f(offset, stride, count, done);
     done += count;
-    offset += count * o.strides[inner];
+    offset += count * stride;
     at[inner] += count;
-    for (int d = inner; d > first_row_dim && at[d] == nest.extents[d]; --d) {
-      offset += o.strides[d - 1] - at[d] * o.strides[d];
+    for (int d = inner; d > first_row_dim && at[d] == extent(d); --d) {
+      offset += o.strides[d - 1] - at[d] * step(d);
       at[d] = 0;
       ++at[d - 1];
     }

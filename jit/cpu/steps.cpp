@@ -323,19 +323,19 @@ class StepsBuilder {
 
 }  // namespace
 
-bool is_gather_of_runs(const Graph& graph) noexcept {
+bool gathers_rows(const Graph& graph) noexcept {
   const auto is_iota = [&](Operand o) { return graph[o].op == Op::iota; };
-  bool has_runs = false;
-  int besides = 0;
-  for (const Node& n : graph.nodes()) {
-    if (n.op != Op::load) {
-      besides += n.arity > 0 ? traits_of(n.op).cost : 0;
-      continue;
-    }
+  return std::ranges::any_of(graph.nodes(), [&](const Node& n) {
+    if (n.op != Op::load) return false;
     const Node& offset = graph[graph.operands(n)[1]];
-    has_runs |= offset.op == Op::add && std::ranges::any_of(graph.operands(offset), is_iota);
-  }
-  return has_runs && besides <= 2 * traits_of(Op::load).cost;
+    return offset.op == Op::add && std::ranges::any_of(graph.operands(offset), is_iota);
+  });
+}
+
+bool computes_little_besides_loads(const Graph& graph) noexcept {
+  int cost = 0;
+  for (const Node& n : graph.nodes()) cost += n.arity > 0 && n.op != Op::load ? traits_of(n.op).cost : 0;
+  return cost <= 2 * traits_of(Op::load).cost;
 }
 
 Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping) {

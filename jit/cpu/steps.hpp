@@ -110,8 +110,9 @@ enum class Grouping : std::uint8_t {
 /// before the first run.
 Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted);
 
-/// Whether a load of the graph may be a Run, for some nest, and the graph computes little besides.
-bool is_gather_of_runs(const Graph& graph) noexcept;
+/// Whether a load of the graph may be a Run, for some nest.
+bool gathers_rows(const Graph& graph) noexcept;
+bool computes_little_besides_loads(const Graph& graph) noexcept;
 
 /// Orders the tiles' steps so that a value is computed shortly before it is read.
 void order_steps(Steps& steps);

@@ -47,8 +47,10 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
   return false;
 }
 
-bool is_one_operation(const Graph& graph) noexcept {
-  return std::ranges::count_if(graph.nodes(), [](const Node& n) { return n.arity > 0; }) <= 1;
+ShortestRows shortest_rows_of(const Graph& graph) noexcept {
+  if (gathers_rows(graph)) return computes_little_besides_loads(graph) ? shortest_runs : shortest_gathered_rows;
+  const bool is_one_operation = std::ranges::count_if(graph.nodes(), [](const Node& n) { return n.arity > 0; }) <= 1;
+  return is_one_operation ? shortest_rows_of_one : shortest_rows;
 }
 
 }  // namespace
@@ -64,9 +66,7 @@ struct TileProgram::Impl {
 
   Impl(const Graph& graph, std::string_view name)
       : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name)})),
-        shortest(is_gather_of_runs(graph)  ? shortest_runs
-                 : is_one_operation(graph) ? shortest_rows_of_one
-                                           : shortest_rows) {}
+        shortest(shortest_rows_of(graph)) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps, whose functions are ready.

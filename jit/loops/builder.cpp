@@ -75,18 +75,11 @@ Value Builder::convert(Value a, Kind kind) {
   return elementwise(Opcode::Convert, index_type(kind), {a});
 }
 
-Value Builder::ramp(Value first, Value step, int width) {
+Value Builder::ramp(Value first, Value step, int width, bool aligned) {
   if (width == 1) return first;
   Type t = type(first);
   t.width = width;
-  return emit_or_reuse({Opcode::Ramp, t, {}, 0, {first, step}, {}});
-}
-
-Value Builder::aligned_ramp(Value first, int width) {
-  if (width == 1) return first;
-  Type t = type(first);
-  t.width = width;
-  return emit_or_reuse({Opcode::Ramp, t, {}, 1, {first, integer(t.kind, 1)}, {}});
+  return emit_or_reuse({Opcode::Ramp, t, {}, aligned, {first, step}, {}});
 }
 
 Value Builder::first_of_run(Value vector) {

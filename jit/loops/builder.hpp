@@ -51,9 +51,9 @@ class Builder {
   Value convert(Value a, Kind kind);
   /// Converts an index to an element of an integer dtype.
   Value element(Value a, DType dtype) { return elementwise(Opcode::Convert, element_type(dtype), {a}); }
-  Value ramp(Value first, Value step, int width);
-  /// first, a multiple of the width, and those that follow it: the target compiler sees that they differ in low bits.
-  Value aligned_ramp(Value first, int width);
+  /// If it is aligned, the step is 1 and `first` a multiple of the width: a target compiler sees that indices differ in
+  /// their low bits only.
+  Value ramp(Value first, Value step, int width, bool aligned = false);
   /// The first of a vector of 64-bit integers that are known to increase by 1; none of another vector.
   Value first_of_run(Value vector);
 

@@ -113,8 +113,7 @@ class InstructionCheck {
       case Opcode::Elementwise: return elements();
       case Opcode::Convert: return conversion();
       case Opcode::Splat: return is_scalar(at(0)) && (is_index(t_) || is_element(t_)) ? like_result() : "not one value";
-      case Opcode::Ramp:
-        return is_index(t_) && is_scalar(at(0)) && is_scalar(at(1)) ? like_result() : "not an index and a step";
+      case Opcode::Ramp: return ramp();
       case Opcode::Low:
       case Opcode::High: return is_like(at(0), t_) && at(0).width == 2 * t_.width ? "" : "not half of the width";
       case Opcode::ShuffleXor:
@@ -129,6 +128,12 @@ class InstructionCheck {
     const auto power = known(i_.operands[1]);
     if (!power || *power == 0 || (*power & (*power - 1)) != 0) return "not a power of two";
     return is_index(t_) ? like_result() : "not an index";
+  }
+
+  std::string_view ramp() const {
+    if (!is_index(t_) || !is_scalar(at(0)) || !is_scalar(at(1))) return "not an index and a step";
+    if (i_.attribute != 0 && (known(i_.operands[1]) != 1 || (t_.width & (t_.width - 1)) != 0)) return "not aligned";
+    return like_result();
   }
 
   std::string_view div() const {

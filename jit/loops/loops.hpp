@@ -66,7 +66,7 @@ enum class Opcode : std::uint8_t {
   Div,      // of an index by a fast divisor, a constant, or (64 bits, slow) another index
   Convert,  // an index to another kind, or to an element of an integer dtype
   Splat,    // a scalar as a vector
-  Ramp,     // first, step: element i is first + i * step; attribute 1: the step is 1, first a multiple of the width
+  Ramp,     // first, step: element i is first + i * step; attribute 1 if it is aligned (Builder::ramp)
   Low,
   High,        // half of a vector
   ShuffleXor,  // the value of the warp's lane whose index is this one's XOR the attribute

@@ -48,7 +48,7 @@ void Operands::add_operands() {
     o.name = fmt::format("{}{}", o.output ? 'y' : 'x', o.index);
     o.dtype = storage(a.dtype);
     o.memory = a.memory;
-    o.drawn_at = a.drawn_at;
+    o.is_draw_index = a.is_draw_index;
     o.pattern = context_.c.patterns[k];
     o.layout = layout_of(k);
     o.row_cache = row_cache.offset(k);
@@ -229,11 +229,9 @@ Access Operands::access(const OperandLayout& a) const noexcept {
 Value Operands::positions(const OperandLayout& a, Value at, int width) const {
   const Value begin = first(a), start = b_.add(begin, b_.convert(at, Kind::Int64));
   if (a.layout == Layout::InnerBroadcast) return b_.element(start, DType::Int64);
-  const auto ramp = [&] {
-    if (access(a) == Access::Strided) return b_.ramp(start, b_.convert(element_stride(a), Kind::Int64), width);
-    return a.drawn_at ? b_.aligned_ramp(start, width) : b_.ramp(start, b_.integer(Kind::Int64, 1), width);
-  };
-  return b_.element(ramp(), DType::Int64);
+  const bool strided = access(a) == Access::Strided;
+  const Value step = strided ? b_.convert(element_stride(a), Kind::Int64) : b_.integer(Kind::Int64, 1);
+  return b_.element(b_.ramp(start, step, width, a.is_draw_index && !strided), DType::Int64);
 }
 
 /// The base that vectors are counted from: the row, or the thread's first vector, from which the others are at constant

@@ -29,8 +29,8 @@ struct OperandLayout {
   DType dtype;            // in memory
   std::size_t index = 0;  // among the outputs, or among the inputs
   bool output = false;
-  bool memory = true;     // else it is an iota: its elements are their own positions
-  bool drawn_at = false;  // KernelTraits::Access::drawn_at
+  bool memory = true;          // else it is an iota: its elements are their own positions
+  bool is_draw_index = false;  // KernelTraits::Access::is_draw_index
   AccessPattern pattern = AccessPattern::Contiguous;
   Layout layout = Layout::Contiguous;
   std::optional<int> row_cache;  // RowCache::offset

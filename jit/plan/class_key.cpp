@@ -109,7 +109,7 @@ KernelTraits::KernelTraits(const Kernel& kernel)
     if (is_leaf(n.op)) operands[kernel.outputs.size() + n.attribute] = {n.dtype, n.op != Op::iota, n.op == Op::array};
     if (!is_random(n.op)) continue;
     const Node& index = graph[graph.operands(n)[0]];
-    if (index.op == Op::iota) draws = operands[kernel.outputs.size() + index.attribute].drawn_at = true;
+    if (index.op == Op::iota) has_draws = operands[kernel.outputs.size() + index.attribute].is_draw_index = true;
   }
   if (kernel.rows) {
     for (std::size_t k = 0; k < operands.size(); ++k)
@@ -236,11 +236,11 @@ bool has_aligned_vectors(const LoopNest& nest, const NestOperand& o, int dim, in
 
 ClassKey classify_untiled(const KernelTraits& traits, const LoopNest& nest, bool aliased) noexcept {
   if (traits.rows) return classify_rows(traits, nest, aliased);
-  if (nest.contiguous && !traits.draws) return classify_contiguous(traits, nest, aliased);
+  if (nest.contiguous && !traits.has_draws) return classify_contiguous(traits, nest, aliased);
   ClassKey key = nest.ndim == 1 ? classify_line(traits, nest, aliased) : classify_dims(traits, nest, aliased);
-  if (!traits.draws || key.vector_width() == 1) return key;
+  if (!traits.has_draws || key.vector_width() == 1) return key;
   for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
-    if (traits.operands[k].drawn_at && key.is_contiguous(k) &&
+    if (traits.operands[k].is_draw_index && key.is_contiguous(k) &&
         !has_aligned_vectors(nest, nest.operands[k], nest.ndim - 1, key.vector_width(), 1))
       key.replace_pattern(k, AccessPattern::Strided);
   return key;

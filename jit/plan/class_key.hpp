@@ -18,9 +18,9 @@ inline constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;
 /// A GPU thread loads and stores vectors of at most this many bytes.
 inline constexpr int max_vector_bytes = 16;
 
-/// The layout of an operand over the loop nest.
+/// The layout of an operand over the loop nest. Vectors of a contiguous draw index begin at multiples of their width.
 enum class AccessPattern : std::uint8_t {
-  Contiguous,       // through the whole nest; vectors of positions that are drawn at begin at multiples of their width
+  Contiguous,       // through the whole nest
   Uniform,          // one element for all
   InnerContiguous,  // contiguous along the innermost dim
   InnerBroadcast,   // one element for each run of the innermost dim
@@ -56,7 +56,7 @@ struct KernelClass {
   std::vector<AccessPattern> patterns;  // outputs, then inputs
   int reduced = 0;          // the number of reduced dims, in a kernel that reduces; its patterns are along a row
   RowConfig rows = {};      // or, if row_per_element, across rows; Uniform: one element for a row
-  bool contiguous = false;  // one dim, and all patterns are Contiguous
+  bool contiguous = false;  // one dim, all patterns are Contiguous: there are no extents and strides to pass
   int tile_dim = -1;  // if an input is transposed: a thread processes a square tile of this dim and the innermost one
 
   constexpr bool is_tiled() const noexcept { return tile_dim >= 0; }
@@ -140,14 +140,14 @@ struct KernelTraits {
     bool memory = true;                 // false for iotas, whose elements are computed
     bool array = false;                 // gathered from
     bool per_row = false;               // one element for each row
-    bool drawn_at = false;              // an iota at whose positions random numbers are drawn
+    bool is_draw_index = false;         // an iota whose elements are indices of random numbers
     std::uintptr_t alignment_mask = 0;  // bits of an address that must be 0 for vectors; none where there are none
   };
   explicit KernelTraits(const Kernel& kernel);
 
   std::vector<Access> operands;  // outputs, then inputs
   int outputs;
-  bool draws = false;  // some iota's positions are drawn at
+  bool has_draws = false;  // some iota is a draw index
   Faults faults;
   int vector_width;  // 16 bytes of the widest operand, 64 of positions; fewer where registers would not suffice
   std::optional<RowTraits> rows;  // of a kernel that reduces

@@ -51,7 +51,7 @@ class RowNest {
       return AccessPattern::Uniform;
     const int dim = row_per_element ? row_ndim_ - 1 : nest_.ndim - 1;
     const bool adjacent =
-        strides[dim] == 1 && (!access.drawn_at || has_aligned_vectors(nest_, nest_.operands[k], dim, width, 1));
+        strides[dim] == 1 && (!access.is_draw_index || has_aligned_vectors(nest_, nest_.operands[k], dim, width, 1));
     return adjacent ? AccessPattern::Contiguous : AccessPattern::Strided;
   }
 

@@ -55,7 +55,7 @@ struct RowSizes {
   std::int64_t rows = 1, columns = 1;
   int vector_width = 1;          // the widest vectors that all operands' layouts allow
   bool row_per_element = false;  // rows, not columns, are adjacent in memory
-  bool strided = false;          // some input's elements are not adjacent along the vectors: addresses take registers
+  bool strided = false;          // some input in memory is not adjacent along the vectors: addresses take registers
 };
 
 struct RowScheme {

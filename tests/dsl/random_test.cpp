@@ -1,4 +1,5 @@
 // Random tensors: the same numbers everywhere, with the distribution that they claim.
+#include <sinter/dsl/sharded.hpp>
 #include "devices.hpp"
 
 #include <gmock/gmock.h>
@@ -49,7 +50,7 @@ TEST(Random, DrawsDiffer) {
   EXPECT_EQ(sn::rand({10}).to_vector(), second);
 }
 
-// Numbers of different dtypes are independent, although they have the same index, draw and seed.
+// Numbers of 32 and of 64 bits are independent, although they have the same index, draw and seed.
 TEST(Random, NarrowAndWideNumbersShareNoBits) {
   const sn::Generator generator(3);
   const sn::GeneratorGuard guard(generator);
@@ -63,28 +64,68 @@ TEST(Random, NarrowAndWideNumbersShareNoBits) {
       }
 }
 
+/// Compares views and reductions of a draw, each in a kernel of its own, with those of its values.
+template <class Drawn>
+void expect_numbers_by_index(const Drawn& drawn, const sn::Device& d, std::string_view kind) {
+  using T = sn::value_type_of<Drawn>;
+  const sn::Tensor whole = drawn;
+  const std::int64_t rows = whole.size(0), columns = whole.size(1);
+  const auto expect = [&](const auto& view, const auto& part, double bound, std::string_view what) {
+    const auto got = sn::Tensor(sn::cast<double>(view + T(0))).to_vector(),
+               expected = sn::Tensor(sn::cast<double>(part)).to_vector();
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(got[i], expected[i], bound) << what << " of " << kind << " numbers, " << rows << " rows of "
+                                              << columns << " on " << to_string(d) << ", element " << i;
+  };
+  const double rounded = kind == "normal" ? 1e-5 : 0;
+  expect(drawn.slice(0, 1, rows), whole.slice(0, 1, rows), rounded, "rows");
+  expect(drawn.slice(1, columns / 2, columns), whole.slice(1, columns / 2, columns), rounded, "columns");
+  expect(drawn.slice(0, 0, rows, 3), whole.slice(0, 0, rows, 3), rounded, "some rows");
+  expect(drawn.transpose(0, 1), whole.transpose(0, 1), rounded, "a transpose");
+  expect(drawn.flip({1}), whole.flip({1}), rounded, "a flip");
+  const auto padded = sn::zeros<T>({rows, columns + 3}).to(d).slice(1, 0, columns);
+  for (const int dim : {0, 1}) {
+    const auto bound = 1e-2 * static_cast<double>(rows + columns);  // of bfloat16
+    expect(sn::sum(drawn, dim), sn::sum(whole, dim), bound, "sums");
+    expect(sn::sum(drawn + padded, dim), sn::sum(whole, dim), bound, "sums with another operand");
+    expect(sn::amax(drawn + padded, dim), sn::amax(whole, dim), rounded, "maxima");
+  }
+}
+
 // Vectors of a thread compute adjacent numbers together if they begin at a multiple.
-TEST(Random, ViewsOfDrawsHaveTheSameNumbers) {
+TEST(Random, NumbersDependOnTheirIndexAlone) {
   for (const sn::Device& d : sinter_tests::devices()) {
-    for (const std::int64_t columns : {1, 3, 4, 8, 50, 64, 129}) {
+    for (const std::int64_t columns : {1, 3, 4, 8, 12, 50, 64, 129}) {
       const auto x = sn::zeros({40, columns}).to(d);
-      const auto drawn = sn::rand_like(x + 0);
-      const sn::Tensor whole = drawn;
-      const std::vector<float> all = whole.to_vector();
-      const auto expect = [&](const auto& view, const sn::Tensor<float>& part, std::string_view what) {
-        EXPECT_EQ(sn::Tensor(view + 0).to_vector(), part.contiguous().to_vector())
-            << what << " of " << columns << " columns on " << to_string(d);
-      };
-      expect(drawn.slice(0, 1, 40), whole.slice(0, 1, 40), "rows");
-      expect(drawn.slice(1, columns / 2, columns), whole.slice(1, columns / 2, columns), "columns");
-      expect(drawn.slice(0, 0, 40, 3), whole.slice(0, 0, 40, 3), "some rows");
-      expect(drawn.transpose(0, 1), whole.transpose(0, 1), "a transpose");
-      expect(drawn.flip({1}), whole.flip({1}), "a flip");
-      for (const int dim : {0, 1}) {
-        const auto sums = sn::Tensor(sum(sn::round(drawn * 1024), dim)).to_vector(),
-                   expected = sn::Tensor(sum(sn::round(whole * 1024), dim)).to_vector();
-        EXPECT_EQ(sums, expected) << "sums along dim " << dim << " of " << columns << " columns on " << to_string(d);
-      }
+      expect_numbers_by_index(sn::rand_like(x + 0), d, "uniform");
+      if (columns != 12 && columns != 64) continue;
+      expect_numbers_by_index(sn::rand_like<double>(x + 0), d, "wide");
+      expect_numbers_by_index(sn::rand_like<sn::bfloat16>(x + 0), d, "narrow");
+      expect_numbers_by_index(sn::randn_like(x + 0), d, "normal");
+    }
+  }
+}
+
+TEST(Random, TilesAndShardsHaveTheirNumbers) {
+  for (const sn::Device& d : sinter_tests::devices()) {
+    const auto x = sn::randn({512, 1024}).to(d);
+    const auto drawn = sn::rand_like(sn::zeros({1024, 512}).to(d) + 0);
+    const sn::Tensor whole = drawn;
+    EXPECT_TRUE(sn::equal(sn::Tensor(drawn + x.transpose(0, 1)), sn::Tensor(whole + x.transpose(0, 1))))
+        << to_string(d);
+  }
+  for (const std::int64_t columns : {3, 4, 5, 8}) {
+    const auto x = sn::zeros({10, columns});
+    sn::manual_seed(4);
+    const std::vector<float> expected = sn::Tensor(sn::rand_like(x + 0)).to_vector();
+    for (const std::size_t ranks : {2u, 3u}) {
+      const sn::Sharded<float> shards =
+          sn::shard(x, sn::Mesh{sinter_tests::virtual_gpus ? std::vector<sn::Device>{sn::Device(0), sn::Device(1)}
+                                                           : std::vector<sn::Device>(ranks)});
+      sn::manual_seed(4);
+      EXPECT_EQ(sn::Tensor(sn::rand_like(shards + 0)).to(sn::Device()).to_vector(), expected)
+          << columns << " columns on " << ranks << " ranks";
     }
   }
 }

@@ -109,6 +109,7 @@ const Mistake mistakes[]{
     {"IndexAsFloat", "not an integer", [](Program& p) { p.b.element(p.position, f32); }},
     {"HalfOfAScalar", "not half", [](Program& p) { p.add({Opcode::Low, value, {}, 0, {p.one}, {}}); }},
     {"RampOfElements", "not an index and a step", [](Program& p) { p.b.ramp(p.one, p.one, 4); }},
+    {"AlignedRampOfAnotherStep", "not aligned", [](Program& p) { p.b.ramp(p.position, p.count, 4, true); }},
     {"OpaqueElement", "not a u32", [](Program& p) { p.b.opaque(p.one); }},
     // Memory
     {"StoreOfAnotherDtype", "the pointer's dtype",

@@ -25,9 +25,8 @@ struct RandomBits {
 template <class Kind>
 struct RandomLoop {
   using T = typename Kind::Number;
-  static constexpr int per_counter = 16 / static_cast<int>(sizeof(T)), of_vector = per_counter * Longs::lanes;
-  static constexpr int vectors = 4;  // a round of Philox takes the time of its latency, whether for one or for four
-  static constexpr std::int64_t block = vectors * of_vector;
+  static constexpr int per_counter = 16 / static_cast<int>(sizeof(T)), per_vector = per_counter * Longs::lanes;
+  static constexpr std::int64_t block = 4 * per_vector;
 
   /// The counters of indices: numbers of 32 and of 64 bits never share one.
   static SINTER_INLINE Longs groups_of(Longs indices) {
@@ -37,16 +36,24 @@ struct RandomLoop {
   static SINTER_INLINE void put(T* to, Longs bits) { Kind::of({(Native<Bits<T>>)bits.v}).store(to); }
   static SINTER_INLINE void put_all(T* to, CounterWords words) {
     put(to, pairs<0>(AllLanes<std::int64_t>{}, words.low, words.high));
-    put(to + of_vector / 2, pairs<1>(AllLanes<std::int64_t>{}, words.low, words.high));
+    put(to + per_vector / 2, pairs<1>(AllLanes<std::int64_t>{}, words.low, words.high));
   }
-  /// A block of numbers, of counters from that of the index on: at least the first n.
-  static SINTER_INLINE void fill(T* to, std::int64_t index, Longs draw, Longs seed, std::int64_t n) {
-    Longs groups[vectors];
-    CounterWords words[vectors];
+  /// Fills `to` with the numbers of n vectors of counters, from the index's counter on.
+  template <int n>
+  static SINTER_INLINE void fill_vectors(T* to, std::int64_t index, Longs draw, Longs seed) {
+    Longs groups[n];
+    CounterWords words[n];
     groups[0] = groups_of(Longs(index)) + counted_from(0);
-    for (int v = 1; v < vectors; ++v) groups[v] = groups[v - 1] + Longs(Longs::lanes);
+    for (int v = 1; v < n; ++v) groups[v] = groups[v - 1] + Longs(Longs::lanes);
     philox(words, groups, draw, seed);
-    for (int v = 0; v < vectors && v * of_vector < n; ++v) put_all(to + v * of_vector, words[v]);
+    for (int v = 0; v < n; ++v) put_all(to + v * per_vector, words[v]);
+  }
+  /// Fills `to` with at least n numbers, at most a block. A round of Philox takes hardly longer for two vectors than
+  /// for one.
+  static SINTER_INLINE void fill(T* to, std::int64_t index, Longs draw, Longs seed, std::int64_t n) {
+    if (n > 2 * per_vector) return fill_vectors<4>(to, index, draw, seed);
+    if (n > per_vector) return fill_vectors<2>(to, index, draw, seed);
+    fill_vectors<1>(to, index, draw, seed);
   }
   /// For each lane, the two adjacent numbers of which one is at its index.
   static SINTER_INLINE void fill_pairs(T* to, Longs indices, Longs draw, Longs seed) {
@@ -74,9 +81,9 @@ void random_row(void* out, const void* const* in, std::int64_t n) {
     const std::int64_t skipped = *at & (Loop::per_counter - 1), left = n - i;
     std::int64_t count = left < Loop::block - skipped ? left : Loop::block - skipped;
     if (form == 6 && is_run(at, count)) {
-      const bool is_whole = count == Loop::block;
+      const bool is_whole = skipped == 0 && (count == Loop::block || count == Loop::block / 2);
       Loop::fill(is_whole ? to + i : numbers, *at, Longs(*draws), Longs(*seeds), skipped + count);
-      for (std::int64_t k = 0; !is_whole && k < count; ++k) to[i + k] = numbers[skipped + k];
+      if (!is_whole) __builtin_memcpy(to + i, numbers + skipped, static_cast<std::size_t>(count) * sizeof(T));
     } else {
       count = left < Longs::lanes ? left : Longs::lanes;
       const auto of_lanes = [&](const std::int64_t* p, std::int64_t step) SINTER_LAMBDA {

@@ -1,4 +1,4 @@
-// Philox4x32-10 (Salmon et al. 2011): the words of counters, independent of each other.
+// Philox4x32-10 (Salmon et al. 2011): four random words for each counter.
 #pragma once
 #include "vector_pairs.hpp"
 #include "vector_sleef.hpp"
@@ -54,7 +54,8 @@ SINTER_INLINE Vec<double> uniform(Longs bits) {
   return Vec<double>(__builtin_convertvector(shifted_right<11>(bits).v, Native<double>)) * Vec<double>(0x1p-53);
 }
 
-/// The Box-Muller transform of each two adjacent numbers; the second result is a cosine, too, of a quarter turn less.
+/// The Box-Muller transform of each two adjacent numbers. Both results have one radius; the angle of the second is a
+/// quarter turn less, so that its cosine is the sine of the first.
 template <Floating T, int... i>
 SINTER_INLINE Vec<T> normal(Lanes<i...> lanes, Vec<T> uniforms) {
   const Vec<T> quarter = Vec<T>(Native<T>{(i % 2 * T(0.25))...});

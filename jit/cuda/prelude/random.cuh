@@ -37,7 +37,7 @@ SINTER_DEVICE double random_uniform_double(long long a, long long b, long long c
   return a & 1 ? uniform53(x.word[2], x.word[3]) : uniform53(x.word[0], x.word[1]);
 }
 
-// Two adjacent numbers are made of the same two uniform ones; the second is a cosine, too, of a quarter turn less.
+// Two adjacent numbers have one radius; the angle of the second is a quarter turn less.
 SINTER_DEVICE float random_normal(long long a, long long b, long long c) {
   const Philox x = philox32(a, b, c);
   const float first = uniform24(a & 2 ? x.word[2] : x.word[0]), second = uniform24(a & 2 ? x.word[3] : x.word[1]);

@@ -115,6 +115,12 @@ struct DeviceOf<A> {
 template <class A>
 using device_of = typename DeviceOf<std::remove_cvref_t<A>>::type;
 
+/// A tensor of positions, without memory, as an expression on D.
+template <class D>
+auto positions_on(TensorRef positions) {
+  return Expression<std::int64_t, D, IotaLeaf, 1, 0, iota_bytes>(held(positions));
+}
+
 /// Whether an operand is an expression whose error has already been reported.
 template <class E>
 inline constexpr bool is_error = false;

@@ -59,12 +59,6 @@ auto as_int64(E&& e) {
     return apply_cast<std::int64_t>(std::forward<E>(e));
 }
 
-/// A tensor of positions, without memory, as an expression on D.
-template <class D>
-auto positions_on(TensorRef positions) {
-  return Expression<std::int64_t, D, IotaLeaf, 1, 0, iota_bytes>(held(positions));
-}
-
 /// Whether classes, which have been checked, equal positions. There are at most max_classes: int32 compares faster.
 template <class D, class C>
 auto equals_class(C&& classes, TensorRef positions) {

@@ -16,8 +16,7 @@ enum class Distribution : std::uint8_t { Uniform, Normal };
 TensorRef random(Distribution distribution, const Shape& shape, DType dtype, Device device);
 TensorRef random_integers(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, Device device);
 
-/// The elements' indices, which tell their random numbers apart, and the number of the draw in the sequence of the
-/// seed.
+/// The elements' indices, the number of the draw since the seed was set, and the seed.
 struct Draw {
   TensorRef indices;
   std::int64_t number, seed;
@@ -47,8 +46,7 @@ Draw draw_like(std::string_view what, const E& e) {
 /// A random operation for each index, on a device of type D.
 template <Op op, class D>
 auto random_at(const Draw& draw) {
-  using Indices = Expression<std::int64_t, D, IotaLeaf, 1, 0, iota_bytes>;
-  return apply<op>(Indices(held(draw.indices)), draw.number, draw.seed);
+  return apply<op>(positions_on<D>(draw.indices), draw.number, draw.seed);
 }
 /// A random operation for each element of e's value, on its device.
 template <Op op, class E>
@@ -99,7 +97,9 @@ class Generator {
 
   void manual_seed(std::uint64_t seed) const noexcept;
   std::uint64_t seed() const noexcept;
-  /// How often numbers were drawn; setting it continues the sequence from there. Throws Error for a negative one.
+  /// The number of draws so far; setting it continues the sequence from that draw. Complex numbers take two draws, of
+  /// their real and imaginary parts. Draws of one position are correlated, whatever their distributions. Throws Error
+  /// for a negative position.
   std::int64_t position() const noexcept;
   void set_position(std::int64_t position) const;
 

@@ -1,6 +1,5 @@
 // Dropout: sets random elements to 0 in training.
 #pragma once
-#include <sinter/dsl/indexing.hpp>
 #include <sinter/dsl/random.hpp>
 #include <sinter/nn/parameter.hpp>
 
