@@ -64,6 +64,9 @@ enum class Memory : std::uint8_t {
   Transpose2,  // in[0] is a PanelCall
   Transpose4,
   Transpose8,
+  Repeat2,  // in[0] is a RepeatCall
+  Repeat4,
+  Repeat8,
   Count,
   Load1,
   Load2,
@@ -79,6 +82,12 @@ enum class Memory : std::uint8_t {
 struct PanelCall {
   const void* array;
   std::int64_t rows, stride, pitch;
+};
+
+/// Elements `stride` apart, each repeated `times` times, but for the `first` of these repeated elements.
+struct RepeatCall {
+  const void* array;
+  std::int64_t stride, times, first;
 };
 
 /// Chains: of floats, of doubles. in[0] is a ChainCall.

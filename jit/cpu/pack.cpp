@@ -17,15 +17,6 @@ using Word8 [[gnu::may_alias]] = std::uint64_t;
 struct [[gnu::may_alias]] Word16 {
   std::uint64_t halves[2];
 };
-// Vectors of them, at any element's address. Every processor has the shuffles that are needed.
-using Four [[gnu::vector_size(16)]] = std::uint32_t;
-using Two [[gnu::vector_size(16)]] = std::uint64_t;
-
-template <class V, class T>
-void store(T* to, V v) {
-  std::memcpy(to, &v, sizeof v);
-}
-
 constexpr std::int64_t worth_call = 16;  // elements, from which on a loop of the table is called
 
 /// The loop for elements of this size, of one for each of 2, 4 and 8 bytes.
@@ -88,29 +79,15 @@ void for_runs(const LoopNest& nest, int first_row_dim, const NestOperand& o, std
   }
 }
 
-/// Elements `stride` apart, each repeated `times` times; the first element at `to` is number `first` of these.
-template <class T>
-void repeat_each(T* to, const T* from, std::int64_t stride, std::int64_t times, std::int64_t first, std::int64_t n) {
-  using V = std::conditional_t<sizeof(T) == 4, Four, Two>;
-  constexpr std::int64_t lanes = 16 / sizeof(T);
-  from += first / times * stride;
-  std::int64_t i = 0;
-  const auto repeat = [&](std::int64_t end) {
-    for (; i < end; ++i) to[i] = *from;
-    from += stride;
-  };
-  repeat(std::min(n, times - first % times));
-  for (; n - i >= times + lanes; i += times, from += stride)  // the next ones overwrite the excess
-    for (std::int64_t k = 0; k < times; k += lanes) store<V>(to + i + k, V{} + *from);
-  while (i < n) repeat(std::min(n, i + times));
-}
-
 template <class T>
 void pack_as(T* to, const T* row, const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first,
              std::int64_t n) {
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
-    if (const int inner = nest.ndim - 1; inner == first_row_dim + 1 && o.strides[inner] == 0)
-      return repeat_each(to, row, o.strides[first_row_dim], nest.extents[inner], first, n);
+  if constexpr (has_loop<T>)
+    if (const int inner = nest.ndim - 1; inner == first_row_dim + 1 && o.strides[inner] == 0) {
+      const RepeatCall call{row, o.strides[first_row_dim], nest.extents[inner], first};
+      const void* const in[] = {&call};
+      return loop_of<T>(Memory::Repeat2, Memory::Repeat4, Memory::Repeat8)(to, in, n);
+    }
   for_runs(nest, first_row_dim, o, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              const T* from = row + offset;

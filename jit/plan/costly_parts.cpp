@@ -73,6 +73,16 @@ class Parts {
 
 std::vector<CostlyPart> costly_parts(const Graph& graph) { return Parts(graph).found(); }
 
+bool reads_reduced_rows(const Graph& graph) noexcept {
+  const auto has_rows = [&](Operand o) {
+    const Node& n = graph[o];
+    return is_reduction(n.op) && (ReduceAxes::of(n.attribute).axes & 1) == 0;
+  };
+  return std::ranges::any_of(graph.nodes(), [&](const Node& n) {
+    return n.arity > 0 && !is_reduction(n.op) && std::ranges::any_of(values_of(graph, n), has_rows);
+  });
+}
+
 bool repeats(std::span<const CostlyPart> parts, std::int64_t elements, std::span<runtime::TensorImpl* const> leaves,
              RowValues rows) noexcept {
   return std::ranges::any_of(parts, [&](const CostlyPart& part) {

@@ -21,6 +21,9 @@ struct CostlyPart {
 /// are broadcast. Graphs with more than 64 leaves have none, others at most eight.
 std::vector<CostlyPart> costly_parts(const Graph& graph);
 
+/// Whether operations read sums along axes other than the last or their like, whose rows they may repeat.
+bool reads_reduced_rows(const Graph& graph) noexcept;
+
 /// Whether a kernel over so many elements would repeat one of the parts often enough that a plan by shapes stores it.
 bool repeats(std::span<const CostlyPart> parts, std::int64_t elements, std::span<runtime::TensorImpl* const> leaves,
              RowValues rows) noexcept;

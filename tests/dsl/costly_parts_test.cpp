@@ -59,6 +59,11 @@ TEST(CostlyParts, BesideReductionsFollowTheSameRule) {
   EXPECT_EQ(launches_of((waves({3, 2000}) * exp(waves({2000}))).sum(-1)), 1u);  // few rows
   const sn::Tensor<std::int64_t> ids = sn::arange<std::int64_t>(8);
   EXPECT_EQ(launches_of((sn::embedding(waves({640, 80}), ids) * exp(v)).sum(-1)), 1u) << "rows of a large table";
+  const auto reduced = [&](std::int64_t rows) {
+    const auto y = waves({rows, 80});
+    return launches_of(y / (sn::softmax((y + v).sum(0), -1).sigmoid() + 1));
+  };
+  EXPECT_EQ(reduced(64), reduced(50) + 1) << "the sigmoid of a reduction's row";
   const std::uint64_t before = sn::jit_stats().plans;
   (void)sn::Tensor(waves({41, 99}).cos().sum(-1));
   (void)sn::Tensor(waves({42, 99}).cos().sum(-1));

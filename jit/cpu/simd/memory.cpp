@@ -1,4 +1,4 @@
-// Copies, fills, copies of every second element, transposed panels, and gathers.
+// Copies, fills, copies of every second element, transposed panels, repeated elements, and gathers.
 #include "loops.hpp"
 #include "transpose.hpp"
 #include "vector_pairs.hpp"
@@ -37,6 +37,24 @@ void every_second_row(void* out, const void* const* in, std::int64_t n) {
   const V high = reach > V::lanes ? V::load(from + 2 * i + V::lanes, reach - V::lanes) : V(0);
   const V taken = every_second<0>(AllLanes<T>{}, low, high);
   rest < V::lanes ? taken.store(to + i, rest) : taken.store(to + i);
+}
+
+template <class T>
+void repeat_row(void* out, const void* const* in, std::int64_t n) {
+  using V = Vec<T>;
+  const auto& call = *static_cast<const RepeatCall*>(in[0]);
+  const std::int64_t times = call.times, left = times - call.first % times;
+  auto* to = static_cast<T*>(out);
+  const auto* from = static_cast<const T*>(call.array) + call.first / times * call.stride;
+  std::int64_t i = 0;
+  const auto repeat = [&](std::int64_t count) SINTER_LAMBDA {
+    for (const std::int64_t end = count < n - i ? i + count : n; i < end; ++i) to[i] = *from;
+    from += call.stride;
+  };
+  repeat(left);
+  for (; n - i >= times + V::lanes; i += times, from += call.stride)  // the next ones overwrite the excess
+    for (std::int64_t k = 0; k < times; k += V::lanes) V(*from).store(to + i + k);
+  while (i < n) repeat(times);
 }
 
 void count_row(void* out, const void* const* in, std::int64_t n) {
@@ -90,6 +108,9 @@ constinit const LoopForms memory_loops[static_cast<int>(Memory::count)] = {
     {{transpose_rows<std::uint16_t>}},
     {{transpose_rows<std::uint32_t>}},
     {{transpose_rows<std::uint64_t>}},
+    {{repeat_row<std::int16_t>}},
+    {{repeat_row<std::int32_t>}},
+    {{repeat_row<std::int64_t>}},
     {{count_row}},
     {{load_row<std::uint8_t>, load_row<std::uint8_t>}},
     {{load_row<std::int16_t>, load_row<std::int16_t>}},
