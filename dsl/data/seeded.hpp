@@ -6,7 +6,7 @@
 
 namespace sinter::inline v1::detail {
 
-/// A tensor of the random numbers of draw number `draw` of the seed.
+/// Random numbers of draw `draw` of a seed.
 template <Op op>
 auto seeded(const Shape& shape, std::uint64_t seed, std::int64_t draw) {
   check_shape(shape, sizeof(std::int64_t));

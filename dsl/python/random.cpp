@@ -41,8 +41,9 @@ void add_random(nb::module_& m) {
           [](const Generator& g, const nb::object& seed) { g.manual_seed(seed_from("manual_seed", seed)); },
           nb::arg("seed").none(), "Restarts the sequence with a seed.")
       .def_prop_ro("seed", &Generator::seed)
-      .def_prop_rw("position", &Generator::position, &Generator::set_position,
-                   "The number of draws so far. Setting it continues the sequence from that draw.");
+      .def_prop_rw(
+          "position", &Generator::position, &Generator::set_position,
+          "The number of draws so far; complex numbers take two. Setting it continues the sequence from that draw.");
   m.def(
       "manual_seed", [](const nb::object& seed) { manual_seed(seed_from("manual_seed", seed)); },
       nb::arg("seed").none(),

@@ -40,7 +40,7 @@ inline constexpr ShortestRows shortest_rows_of_one{32, 256};
 /// Where rows are gathered, merging costs more: an offset is then computed for each element, not for each row.
 inline constexpr ShortestRows shortest_gathered_rows{32, 256};
 /// The same, if little is computed besides.
-inline constexpr ShortestRows shortest_runs{16, 256};
+inline constexpr ShortestRows shortest_rows_of_plain_gather{16, 256};
 /// A compiled loop starts a row by adding to its addresses.
 inline constexpr ShortestRows shortest_compiled_rows{4, 4};
 /// From here on, calling a loop for each row takes little time beside the row.

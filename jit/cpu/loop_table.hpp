@@ -49,9 +49,9 @@ enum class ComplexOp : std::uint8_t { Real, Imag, Make, count };
 inline constexpr int complex_op_count = 2 * static_cast<int>(ComplexOp::count);
 
 /// Memory: copies of one element size, in form 1 a fill; every second element of in[0], up to the last one that is
-/// taken; transposed rows; the int64 of in[0] and those that follow it; loads from the array in[0] at the int64 offsets
-/// in[1], in either form; whether an int64 of in[0] is not a valid position of in[1], a single extent, in form 1 also
-/// counted from the end, into a bool.
+/// taken; transposed rows; repeated elements; the int64 of in[0] and those that follow it; loads from the array in[0]
+/// at the int64 offsets in[1], in either form; whether an int64 of in[0] is not a valid position of in[1], a single
+/// extent, in form 1 also counted from the end, into a bool.
 enum class Memory : std::uint8_t {
   Copy1,
   Copy2,
@@ -84,7 +84,7 @@ struct PanelCall {
   std::int64_t rows, stride, pitch;
 };
 
-/// Elements `stride` apart, each repeated `times` times, but for the `first` of these repeated elements.
+/// Elements `stride` apart, each repeated `times` times; the loop begins at number `first` of this sequence.
 struct RepeatCall {
   const void* array;
   std::int64_t stride, times, first;

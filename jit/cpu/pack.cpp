@@ -1,9 +1,5 @@
 #include "pack.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <type_traits>
-
 #include "isa.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -59,7 +55,7 @@ void for_runs(const LoopNest& nest, int first_row_dim, const NestOperand& o, std
   for (; inner > first_row_dim && o.strides[inner - 1] == run * stride; run *= nest.extents[inner]) --inner;
   const auto extent = [&](int d) { return d == inner ? run : nest.extents[d]; };
   const auto step = [&](int d) { return d == inner ? stride : o.strides[d]; };
-  std::int64_t at[max_ndim] = {}, offset = 0;
+  std::int64_t at[max_dims] = {}, offset = 0;
   for (int d = inner; d >= first_row_dim; --d) {
     at[d] = d == first_row_dim ? first : first % extent(d);
     first /= extent(d);

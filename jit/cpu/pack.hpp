@@ -7,7 +7,8 @@
 
 namespace sinter::inline v1::jit::cpu {
 
-/// Copies the elements [first, first + n) of the row that starts at `row` to contiguous ones at `to`.
+/// Copies the elements [first, first + n), n > 0, of the row that starts at `row` to contiguous ones at `to`. The row
+/// has them all: it consists of the dims from first_row_dim on.
 void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int first_row_dim,
           const NestOperand& operand, std::int64_t first, std::int64_t n);
 /// pack() for several rows, `pitch` elements apart at `to`. If adjacent rows are adjacent in memory, each cache line,

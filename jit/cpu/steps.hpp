@@ -112,6 +112,7 @@ Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = 
 
 /// Whether a load of the graph may be a Run, for some nest.
 bool gathers_rows(const Graph& graph) noexcept;
+/// Whether its other operations cost at most two loads.
 bool computes_little_besides_loads(const Graph& graph) noexcept;
 
 /// Orders the tiles' steps so that a value is computed shortly before it is read.

@@ -48,7 +48,8 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
 }
 
 ShortestRows shortest_rows_of(const Graph& graph) noexcept {
-  if (gathers_rows(graph)) return computes_little_besides_loads(graph) ? shortest_runs : shortest_gathered_rows;
+  if (gathers_rows(graph))
+    return computes_little_besides_loads(graph) ? shortest_rows_of_plain_gather : shortest_gathered_rows;
   const bool is_one_operation = std::ranges::count_if(graph.nodes(), [](const Node& n) { return n.arity > 0; }) <= 1;
   return is_one_operation ? shortest_rows_of_one : shortest_rows;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "cost_model.hpp"
 #include "fanout_free_cones.hpp"
@@ -9,7 +10,15 @@
 namespace sinter::inline v1::jit {
 namespace {
 
+/// Whether the result of a reduction differs along the last axis, so that it may be a row that later operations repeat.
+bool gives_rows(const Node& n) noexcept {
+  if (!is_reduction(n.op)) return false;
+  const ReduceAxes along = ReduceAxes::of(n.attribute);
+  return along.axes != ReduceAxes::all_axes && (!along.keeps || (along.axes & 1) == 0);
+}
+
 using LeafMask = std::uint64_t;
+constexpr std::uint32_t of_reduction = std::numeric_limits<std::uint32_t>::max();  // instead of a leaf's number
 constexpr std::size_t max_leaves = 64;
 constexpr std::size_t max_parts = 8;  // further ones are ignored
 
@@ -30,14 +39,16 @@ class Parts {
   const Node& node(NodeId id) const { return graph_.nodes()[static_cast<std::size_t>(id)]; }
   LeafMask mask(Operand o) const { return masks_[static_cast<std::size_t>(o.node)]; }
 
-  /// Finds the leaves that each value depends on. False if there are too many.
+  /// Finds the leaves that each value depends on, and the reductions that give rows. False if there are too many.
   bool number_leaves() {
     for (const Node& n : graph_.nodes()) {
       LeafMask& own = masks_.emplace_back(0);
       for (const Operand o : values_of(graph_, n)) own |= mask(o);
-      if (!is_element_leaf(n.op)) continue;
-      const auto at = std::ranges::find(leaves_, n.attribute) - leaves_.begin();
-      if (at == std::ssize(leaves_)) leaves_.push_back(static_cast<std::uint32_t>(n.attribute));
+      if (!is_element_leaf(n.op) && !gives_rows(n)) continue;
+      const std::uint32_t leaf = gives_rows(n) ? of_reduction : static_cast<std::uint32_t>(n.attribute);
+      const auto known = leaf == of_reduction ? leaves_.end() : std::ranges::find(leaves_, leaf);
+      const auto at = known - leaves_.begin();
+      if (known == leaves_.end()) leaves_.push_back(leaf);
       if (leaves_.size() > max_leaves) return false;
       own = LeafMask{1} << at;
     }
@@ -54,8 +65,11 @@ class Parts {
     const int counted = cones_.instructions(id, std::max(enough, on_gpu), [](NodeId) { return false; });
     if (counted < enough) return;
     CostlyPart part{{}, bytes, counted};
-    for (LeafMask left = own; left != 0; left &= left - 1)
-      part.leaves.push_back(leaves_[static_cast<std::size_t>(std::countr_zero(left))]);
+    for (LeafMask left = own; left != 0; left &= left - 1) {
+      const std::uint32_t leaf = leaves_[static_cast<std::size_t>(std::countr_zero(left))];
+      part.follows_reduction |= leaf == of_reduction;
+      if (leaf != of_reduction) part.leaves.push_back(leaf);
+    }
     parts_.push_back(std::move(part));
     added_.push_back(id);
   }
@@ -73,20 +87,11 @@ class Parts {
 
 std::vector<CostlyPart> costly_parts(const Graph& graph) { return Parts(graph).found(); }
 
-bool reads_reduced_rows(const Graph& graph) noexcept {
-  const auto has_rows = [&](Operand o) {
-    const Node& n = graph[o];
-    return is_reduction(n.op) && (ReduceAxes::of(n.attribute).axes & 1) == 0;
-  };
-  return std::ranges::any_of(graph.nodes(), [&](const Node& n) {
-    return n.arity > 0 && !is_reduction(n.op) && std::ranges::any_of(values_of(graph, n), has_rows);
-  });
-}
-
 bool repeats(std::span<const CostlyPart> parts, std::int64_t elements, std::span<runtime::TensorImpl* const> leaves,
              RowValues rows) noexcept {
   return std::ranges::any_of(parts, [&](const CostlyPart& part) {
     if (part.instructions < instructions_worth_storing_for_rows(part.bytes, rows)) return false;
+    if (part.follows_reduction) return true;  // the plan knows its shape
     Shape own;
     for (const std::uint32_t leaf : part.leaves)
       if (!broadcast(own, leaves[leaf]->shape)) return false;

@@ -162,9 +162,7 @@ CompiledGraph::CompiledGraph(Graph recorded, bool eager)
     else if (limits_arguments(n.op))
       limited_.push_back(limited(graph(), n));
   limits_scalars_ = !narrow_scalars_.empty() || !limited_.empty();
-  if (!depends_on_shapes_ || multiplies_ || eager_) return;
-  costly_parts_ = costly_parts(simplified());
-  reads_reduced_rows_ = reads_reduced_rows(simplified());
+  if (depends_on_shapes_ && !multiplies_ && !eager_) costly_parts_ = costly_parts(simplified());
 }
 
 runtime::TraceSpan CompiledGraph::planning() const noexcept {
@@ -198,7 +196,7 @@ RowValues CompiledGraph::row_values_for(std::span<runtime::TensorImpl* const> le
                                         bool is_cpu) const {
   const RowValues rows = eager_ ? RowValues::Recomputed : row_values(elements, is_cpu);
   if (multiplies_ || !depends_on_shapes_ || rows == RowValues::Recomputed) return rows;
-  return reads_reduced_rows_ || repeats(costly_parts_, elements, leaves, rows) ? rows : RowValues::Recomputed;
+  return repeats(costly_parts_, elements, leaves, rows) ? rows : RowValues::Recomputed;
 }
 
 const ExecutablePlan& CompiledGraph::plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const {

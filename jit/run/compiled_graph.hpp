@@ -87,7 +87,7 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   /// Whether all plans depend on shapes: the graph reduces, multiplies matrices or broadcasts to another's shape.
   bool depends_on_shapes() const noexcept { return depends_on_shapes_; }
   /// What plans by shapes do with costly values of rows, where kernels have so many elements: recompute them unless
-  /// there are some, and these leaves, or results of reductions, may repeat them.
+  /// there are some, and these leaves, or results of reductions, repeat them.
   RowValues row_values_for(std::span<runtime::TensorImpl* const> leaves, std::int64_t elements, bool is_cpu) const;
   /// The plan for leaves of these shapes. Any graph has one.
   const ExecutablePlan& plan_for(std::span<runtime::TensorImpl* const> leaves, RowValues rows) const;
@@ -127,7 +127,6 @@ class CompiledGraph : public std::enable_shared_from_this<CompiledGraph> {
   std::vector<NarrowScalar> narrow_scalars_;
   std::vector<ConstrainedOperation> limited_;
   std::vector<CostlyPart> costly_parts_;  // of a graph that reduces
-  bool reads_reduced_rows_ = false;
   mutable std::mutex mutex_;
   mutable std::optional<Graph> simplified_;
   mutable std::unique_ptr<const ExecutablePlan> owned_for_one_shape_;

@@ -2,6 +2,7 @@
 // or written beside them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -11,19 +12,19 @@
 namespace sinter::jit::cpu {
 namespace {
 
-constexpr int sizes[] = {1, 4, 8};
+constexpr int sizes[] = {1, 2, 4, 8, 16};
 
 /// Element i of an array of elements of `size` bytes, each of which is told apart by its number.
 std::uint64_t packed_element(const std::vector<std::byte>& bytes, int size, std::int64_t i) {
   std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + i * size, static_cast<std::size_t>(size));
+  std::memcpy(&value, bytes.data() + i * size, static_cast<std::size_t>(std::min(size, 8)));
   return value;
 }
 std::vector<std::byte> counted(int size, std::int64_t n) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(size * n));
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint64_t value = static_cast<std::uint64_t>(i) * 0x0101010101010101u + 1;
-    std::memcpy(bytes.data() + i * size, &value, static_cast<std::size_t>(size));
+    const std::uint64_t value = static_cast<std::uint64_t>(i) * 0x0101010101010101u + 1, both[] = {value, ~value};
+    std::memcpy(bytes.data() + i * size, both, static_cast<std::size_t>(size));
   }
   return bytes;
 }
@@ -54,7 +55,7 @@ TEST(CpuPack, OneDimension) {
 /// What is the same along short rows: each element some times, from any place on, and nothing behind the last one.
 TEST(CpuPack, RepeatedElements) {
   for (const int size : sizes)
-    for (const std::int64_t times : {2, 3, 4, 7, 8, 31})
+    for (const std::int64_t times : {1, 2, 3, 4, 7, 8, 31, 33, 64})
       for (const std::int64_t stride : {1, 3, -2}) {
         constexpr std::int64_t rows = 20;
         LoopNest nest;
@@ -78,6 +79,42 @@ TEST(CpuPack, RepeatedElements) {
               ASSERT_EQ(to[static_cast<std::size_t>(i)], std::byte{0xEE});
           }
       }
+}
+
+/// Dims that an operand has one stride over are one run; others end it.
+TEST(CpuPack, SeveralDimensions) {
+  struct Strides {
+    std::int64_t of[3];
+  };
+  constexpr std::int64_t extents[] = {3, 5, 4}, n = 3 * 5 * 4;
+  for (const Strides s : {Strides{{20, 4, 1}}, Strides{{25, 4, 1}}, Strides{{0, 4, 1}}, Strides{{20, 5, 1}},
+                          Strides{{40, 8, 2}}, Strides{{-20, -4, -1}}, Strides{{30, -4, -1}}, Strides{{7, 0, 0}},
+                          Strides{{0, 3, 0}}, Strides{{1, 3, 15}}, Strides{{0, 0, 0}}}) {
+    LoopNest nest;
+    nest.ndim = 3;
+    std::ranges::copy(extents, nest.extents);
+    NestOperand o{};
+    std::ranges::copy(s.of, o.strides);
+    constexpr std::int64_t begin = 200;
+    const auto at = [&](std::int64_t i) { return i / 20 * s.of[0] + i / 4 % 5 * s.of[1] + i % 4 * s.of[2]; };
+    for (const int size : sizes)
+      for (const std::int64_t first : {0, 1, 4, 19, 23}) {
+        const std::vector<std::byte> from = counted(size, 2 * begin);
+        std::vector<std::byte> to(static_cast<std::size_t>(size * (n - first)));
+        pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, first, n - first);
+        for (std::int64_t i = first; i < n; ++i)
+          ASSERT_EQ(packed_element(to, size, i - first), packed_element(from, size, begin + at(i)))
+              << "strides " << s.of[0] << ' ' << s.of[1] << ' ' << s.of[2] << ", element " << i;
+        if (s.of[0] * s.of[1] * s.of[2] == 0) continue;
+        std::vector<std::byte> there(from.size());
+        unpack(there.data() + begin * size, to.data(), static_cast<std::size_t>(size), nest, 0, o, first, n - first);
+        for (std::int64_t i = first; i < n; ++i)
+          ASSERT_EQ(packed_element(there, size, begin + at(i)), packed_element(from, size, begin + at(i)));
+      }
+    std::vector<std::int64_t> indices(n - 1);
+    pack_index(indices.data(), 7, nest, 0, o, 1, n - 1);
+    for (std::int64_t i = 1; i < n; ++i) ASSERT_EQ(indices[static_cast<std::size_t>(i - 1)], 7 + at(i)) << i;
+  }
 }
 
 TEST(CpuPack, Panels) {

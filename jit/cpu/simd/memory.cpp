@@ -52,8 +52,10 @@ void repeat_row(void* out, const void* const* in, std::int64_t n) {
     from += call.stride;
   };
   repeat(left);
-  for (; n - i >= times + V::lanes; i += times, from += call.stride)  // the next ones overwrite the excess
-    for (std::int64_t k = 0; k < times; k += V::lanes) V(*from).store(to + i + k);
+  for (; n - i >= times + V::lanes; i += times, from += call.stride) {
+    const V element(*from);
+    for (std::int64_t k = 0; k < times; k += V::lanes) element.store(to + i + k);  // the next ones overwrite the excess
+  }
   while (i < n) repeat(times);
 }
 

@@ -80,9 +80,10 @@ void random_row(void* out, const void* const* in, std::int64_t n) {
     const std::int64_t* const at = indices + i * index_step;
     const std::int64_t skipped = *at & (Loop::per_counter - 1), left = n - i;
     std::int64_t count = left < Loop::block - skipped ? left : Loop::block - skipped;
-    while (form == 6 && count > Longs::lanes && !is_run(at, count)) count /= 2;
+    while (form == 6 && count > Longs::lanes && !is_run(at, count)) count = (skipped + count) / 2 - skipped;
     if (form == 6 && count > Longs::lanes) {
-      const bool is_whole = skipped == 0 && (count == Loop::block || count == Loop::block / 2);
+      const bool is_whole =
+          skipped == 0 && (count == Loop::block || count == Loop::block / 2 || count == Loop::block / 4);
       Loop::fill(is_whole ? to + i : numbers, *at, Longs(*draws), Longs(*seeds), skipped + count);
       if (!is_whole) __builtin_memcpy(to + i, numbers + skipped, static_cast<std::size_t>(count) * sizeof(T));
     } else {

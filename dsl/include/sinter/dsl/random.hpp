@@ -98,8 +98,8 @@ class Generator {
   void manual_seed(std::uint64_t seed) const noexcept;
   std::uint64_t seed() const noexcept;
   /// The number of draws so far; setting it continues the sequence from that draw. Complex numbers take two draws, of
-  /// their real and imaginary parts. Draws of one position are correlated, whatever their distributions. Throws Error
-  /// for a negative position.
+  /// their real and imaginary parts. Draws at the same position and seed reuse the same random bits, whatever their
+  /// distribution; numbers of 32 and of 64 bits share none. Throws Error for a negative position.
   std::int64_t position() const noexcept;
   void set_position(std::int64_t position) const;
 
