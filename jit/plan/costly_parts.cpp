@@ -91,7 +91,7 @@ bool repeats(std::span<const CostlyPart> parts, std::int64_t elements, std::span
              RowValues rows) noexcept {
   return std::ranges::any_of(parts, [&](const CostlyPart& part) {
     if (part.instructions < instructions_worth_storing_for_rows(part.bytes, rows)) return false;
-    if (part.follows_reduction) return true;  // the plan knows its shape
+    if (part.follows_reduction) return true;  // only the plan knows its shape
     Shape own;
     for (const std::uint32_t leaf : part.leaves)
       if (!broadcast(own, leaves[leaf]->shape)) return false;

@@ -15,15 +15,15 @@ struct CostlyPart {
   std::vector<std::uint32_t> leaves;  // that it depends on; others determine the rest of the graph
   std::size_t bytes;                  // of an element
   int instructions;                   // per element, counted up to a limit
-  bool follows_reduction = false;     // whose result, too, it depends on
+  bool follows_reduction = false;     // it depends on a reduction's result, too
 };
 
 /// The parts of a simplified graph that take less time if they are stored once and read, where their leaves
-/// are broadcast. Graphs with more than 64 leaves have none, others at most eight.
+/// are broadcast. Graphs with more than 64 leaves and reductions have none, others at most eight.
 std::vector<CostlyPart> costly_parts(const Graph& graph);
 
-/// Whether a kernel over so many elements would repeat one of the parts often enough that a plan by shapes stores it.
-/// Of parts that follow reductions it may.
+/// Whether a kernel over so many elements would repeat one of the parts often enough that a plan by shapes stores it,
+/// or may do so: the shapes of parts that follow reductions are not known here.
 bool repeats(std::span<const CostlyPart> parts, std::int64_t elements, std::span<runtime::TensorImpl* const> leaves,
              RowValues rows) noexcept;
 

@@ -48,8 +48,8 @@ struct RandomLoop {
     philox(words, groups, draw, seed);
     for (int v = 0; v < n; ++v) put_all(to + v * per_vector, words[v]);
   }
-  /// Fills `to` with at least n numbers, at most a block. A round of Philox takes hardly longer for two vectors than
-  /// for one.
+  /// Fills `to` with at least n numbers, at most a block, from the first of the index's counter on. Several vectors of
+  /// counters at a time hide the latency of multiplications.
   static SINTER_INLINE void fill(T* to, std::int64_t index, Longs draw, Longs seed, std::int64_t n) {
     if (n > 2 * per_vector) return fill_vectors<4>(to, index, draw, seed);
     if (n > per_vector) return fill_vectors<2>(to, index, draw, seed);
