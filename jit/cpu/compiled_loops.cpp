@@ -89,9 +89,9 @@ class LoopWriter {
   bool takes_all(std::span<const Step> run) const {
     const std::size_t count = steps_.once.size() + steps_.rows.size() + run.size();
     const auto is_taken = [&](const Step& s) { return takes(s); };
-    return !run.empty() && count <= longest_loop && steps_.runs.empty() && cost(steps_.rows) <= cost(run) &&
-           std::ranges::all_of(run, is_taken) && std::ranges::all_of(steps_.once, is_taken) &&
-           std::ranges::all_of(steps_.rows, is_taken) &&
+    return !run.empty() && count <= longest_loop && steps_.runs.empty() && steps_.spread.empty() &&
+           cost(steps_.rows) <= cost(run) && std::ranges::all_of(run, is_taken) &&
+           std::ranges::all_of(steps_.once, is_taken) && std::ranges::all_of(steps_.rows, is_taken) &&
            std::ranges::all_of(steps_.outputs, [&](ValueId v) { return steps_.values[v].level == Level::EachTile; });
   }
 

@@ -17,6 +17,12 @@ std::int64_t period_of(const LoopNest& nest, const NestOperand& o) {
   return std::all_of(o.strides, o.strides + d, [](std::int64_t stride) { return stride == 0; }) ? period : 0;
 }
 
+/// The elements of each row of the innermost dim, if several are merged and have more than a few; else 1.
+std::int64_t merged_row(const LoopNest& nest, int first_row_dim) {
+  const int inner = nest.ndim - 1;
+  return first_row_dim < inner && nest.extents[inner] >= shortest_spread ? nest.extents[inner] : 1;
+}
+
 /// How an operand's elements are read; for an iota, which has no memory, how its positions advance.
 Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) {
   if (nest.numel == 1) return Access::InPlace;
@@ -28,10 +34,11 @@ Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) 
     step *= nest.extents[d];
   }
   if (adjacent) return Access::InPlace;
-  if (!still) return period_of(nest, o) > 0 ? Access::Repeated : Access::Packed;
-  for (int d = 0; d < first_row_dim; ++d)
-    if (o.strides[d] != 0) return Access::RowSame;
-  return Access::Same;
+  if (!still && period_of(nest, o) > 0) return Access::Repeated;
+  if (std::all_of(o.strides, o.strides + nest.ndim, [](std::int64_t stride) { return stride == 0; }))
+    return Access::Same;
+  const bool is_spread = merged_row(nest, first_row_dim) > 1 && o.strides[nest.ndim - 1] == 0;
+  return is_spread ? Access::Spread : still ? Access::RowSame : Access::Packed;
 }
 
 /// Whether an operand is adjacent across the rows of the innermost dim, so that a panel of rows pays for it.
@@ -48,7 +55,12 @@ bool merges(const LoopNest& nest, int first_row_dim, std::int64_t row, ShortestR
   if (row < shortest.any)
     return row < shortest_panel_row ||
            !any_of([&](const NestOperand& o) { return is_transposed(nest, first_row_dim, o); });
-  return !any_of([&](const NestOperand& o) { return access_of(nest, first_row_dim - 1, o) == Access::Packed; });
+  return !any_of([&](const NestOperand& o) { return access_of(nest, first_row_dim - 1, o) >= Access::Spread; });
+}
+
+/// Whether an index's positions count up by one along a row: along each of those that are merged.
+bool counts(const TileLayout& layout, const LoopNest& nest, Access access, const NestOperand& index) {
+  return access == Access::InPlace || (layout.merged > 1 && index.strides[nest.ndim - 1] == 1);
 }
 
 }  // namespace
@@ -73,16 +85,18 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
   while (merges(nest, layout.first_row_dim, layout.row, shortest)) layout.row *= nest.extents[--layout.first_row_dim];
   layout.rows = layout.first_row_dim == 0 ? 1 : nest.numel / layout.row;
   layout.uniform = {};
+  layout.merged = merged_row(nest, layout.first_row_dim);
   layout.panel = 1;
   layout.period = 1;
   int leaf = -nest.outputs;
   Access* access = layout.accesses.data();
   for (const NestOperand& o : nest.operands) {
     Access w = access_of(nest, layout.first_row_dim, o);
-    if (o.data == nullptr && w != Access::Same && w != Access::Repeated) {
-      if (w == Access::InPlace && leaf < 64) layout.uniform.counting |= std::uint64_t{1} << leaf;
+    if (o.data == nullptr && counts(layout, nest, w, o) && leaf < 64)
+      layout.uniform.counting |= std::uint64_t{1} << leaf;
+    if (o.data == nullptr && (w == Access::InPlace || w == Access::RowSame)) {
       w = Access::Packed;
-    } else if (w == Access::Same || w == Access::RowSame) {
+    } else if (w == Access::Same || w == Access::RowSame || w == Access::Spread) {
       if (leaf >= 0 && leaf < 64)
         (w == Access::Same ? layout.uniform.nest : layout.uniform.row) |= std::uint64_t{1} << leaf;
       else
@@ -94,6 +108,7 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
     if (w == Access::Packed && leaf >= 0 && is_transposed(nest, layout, o)) layout.panel = panel_rows;
     ++leaf;
   }
+  layout.uniform.merged = layout.merged > 1 && (layout.uniform.row | layout.uniform.counting) != 0;
 }
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
@@ -107,7 +122,8 @@ void pack(TileLayout& layout, std::size_t operand) noexcept {
 
 void pack_uniform(TileLayout& layout) noexcept {
   for (std::size_t k = 0; k < layout.accesses.size(); ++k)
-    if (layout.accesses[k] == Access::Same || layout.accesses[k] == Access::RowSame) pack(layout, k);
+    if (const Access a = layout.accesses[k]; a == Access::Same || a == Access::RowSame || a == Access::Spread)
+      pack(layout, k);
   layout.uniform = {};
 }
 

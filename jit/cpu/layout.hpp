@@ -14,6 +14,7 @@ enum class Access : std::uint8_t {
   Same,      // one element for the whole nest
   RowSame,   // one element per row
   Repeated,  // the same few elements again and again: one tile holds them for the whole run
+  Spread,    // one element for each of the rows that are merged into one
   Packed,    // anything else, and other indices: through a tile
 };
 
@@ -21,9 +22,10 @@ struct TileLayout {
   int first_row_dim = 0;  // the dims [first_row_dim, ndim) form a row
   std::int64_t row = 1;   // its elements
   std::int64_t rows = 1;
+  std::int64_t merged = 1;  // elements of each of the nest's rows that are merged into one, of the innermost dim
   int panel = 1;            // rows that are processed together, tile by tile
   std::int64_t period = 1;  // elements after which what is Repeated begins again; a tile has a multiple of them
-  UniformLeaves uniform;    // the leaves that are Same or RowSame
+  UniformLeaves uniform;    // the leaves that are Same, RowSame or Spread
   bool is_in_place = true;  // every operand is in memory, and none goes through a tile
   boost::container::small_vector<Access, 16> accesses;
 };
@@ -37,10 +39,8 @@ struct ShortestRows {
 inline constexpr ShortestRows shortest_rows{128, 256};
 /// Of one operation, whose loop is started sooner than an operand is copied.
 inline constexpr ShortestRows shortest_rows_of_one{32, 256};
-/// Where rows are gathered, merging costs more: an offset is then computed for each element, not for each row.
-inline constexpr ShortestRows shortest_gathered_rows{32, 256};
-/// The same, if little is computed besides.
-inline constexpr ShortestRows shortest_rows_of_plain_gather{16, 256};
+/// Merged rows of fewer elements have what is the same along them packed like anything else.
+inline constexpr std::int64_t shortest_spread = 4;
 /// A compiled loop starts a row by adding to its addresses.
 inline constexpr ShortestRows shortest_compiled_rows{4, 4};
 /// From here on, calling a loop for each row takes little time beside the row.

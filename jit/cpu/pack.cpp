@@ -1,5 +1,8 @@
 #include "pack.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "isa.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -48,16 +51,16 @@ void panel_as(T* to, std::int64_t pitch, const T* from, std::int64_t rows, std::
 /// Calls f(offset, stride, count, done) for the runs of equally distant elements that make up [first, first + n) of a
 /// row: of the innermost dim, or of several that the operand has one stride over.
 template <class F>
-void for_runs(const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
-  const std::int64_t stride = o.strides[nest.ndim - 1];
-  int inner = nest.ndim - 1;
+void for_runs(const LoopNest& nest, RowDims dims, const NestOperand& o, std::int64_t first, std::int64_t n, F f) {
+  int inner = dims.end - 1;
+  const std::int64_t stride = o.strides[inner];
   std::int64_t run = nest.extents[inner];
-  for (; inner > first_row_dim && o.strides[inner - 1] == run * stride; run *= nest.extents[inner]) --inner;
+  for (; inner > dims.first && o.strides[inner - 1] == run * stride; run *= nest.extents[inner]) --inner;
   const auto extent = [&](int d) { return d == inner ? run : nest.extents[d]; };
   const auto step = [&](int d) { return d == inner ? stride : o.strides[d]; };
   std::int64_t at[max_dims] = {}, offset = 0;
-  for (int d = inner; d >= first_row_dim; --d) {
-    at[d] = d == first_row_dim ? first : first % extent(d);
+  for (int d = inner; d >= dims.first; --d) {
+    at[d] = d == dims.first ? first : first % extent(d);
     first /= extent(d);
     offset += at[d] * step(d);
   }
@@ -67,7 +70,7 @@ void for_runs(const LoopNest& nest, int first_row_dim, const NestOperand& o, std
     done += count;
     offset += count * stride;
     at[inner] += count;
-    for (int d = inner; d > first_row_dim && at[d] == extent(d); --d) {
+    for (int d = inner; d > dims.first && at[d] == extent(d); --d) {
       offset += o.strides[d - 1] - at[d] * step(d);
       at[d] = 0;
       ++at[d - 1];
@@ -76,22 +79,22 @@ void for_runs(const LoopNest& nest, int first_row_dim, const NestOperand& o, std
 }
 
 template <class T>
-void pack_as(T* to, const T* row, const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first,
+void pack_as(T* to, const T* row, const LoopNest& nest, RowDims dims, const NestOperand& o, std::int64_t first,
              std::int64_t n) {
   if constexpr (has_loop<T>)
-    if (const int inner = nest.ndim - 1; inner == first_row_dim + 1 && o.strides[inner] == 0) {
-      const RepeatCall call{row, o.strides[first_row_dim], nest.extents[inner], first};
+    if (const int inner = dims.end - 1; inner == dims.first + 1 && o.strides[inner] == 0) {
+      const RepeatCall call{row, o.strides[dims.first], nest.extents[inner], first};
       const void* const in[] = {&call};
       return loop_of<T>(Memory::Repeat2, Memory::Repeat4, Memory::Repeat8)(to, in, n);
     }
-  for_runs(nest, first_row_dim, o, first, n,
+  for_runs(nest, dims, o, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              const T* from = row + offset;
              T* t = to + done;
              if (stride == 0)
                for (std::int64_t i = 0; i < count; ++i) t[i] = *from;
              else if (stride == 1)
-               for (std::int64_t i = 0; i < count; ++i) t[i] = from[i];
+               std::memcpy(t, from, static_cast<std::size_t>(count) * sizeof(T));
              else if (stride == 2)
                take_every_second(t, from, count);
              else
@@ -99,39 +102,50 @@ void pack_as(T* to, const T* row, const LoopNest& nest, int first_row_dim, const
            });
 }
 template <class T>
-void unpack_as(T* row, const T* from, const LoopNest& nest, int first_row_dim, const NestOperand& o, std::int64_t first,
+void unpack_as(T* row, const T* from, const LoopNest& nest, RowDims dims, const NestOperand& o, std::int64_t first,
                std::int64_t n) {
-  for_runs(nest, first_row_dim, o, first, n,
+  for_runs(nest, dims, o, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              T* to = row + offset;
              const T* f = from + done;
              if (stride == 1)
-               for (std::int64_t i = 0; i < count; ++i) to[i] = f[i];
+               std::memcpy(to, f, static_cast<std::size_t>(count) * sizeof(T));
              else
                for (std::int64_t i = 0; i < count; ++i) to[i * stride] = f[i];
            });
 }
+template <class T>
+void repeat_as(T* to, const T* from, std::int64_t times, std::int64_t n) {
+  if constexpr (has_loop<T>) {
+    const RepeatCall call{from, 1, times, 0};
+    const void* const in[] = {&call};
+    loop_of<T>(Memory::Repeat2, Memory::Repeat4, Memory::Repeat8)(to, in, n);
+  } else {
+    for (const T* const end = to + n; to != end; to += times) std::fill_n(to, times, *from++);
+  }
+}
 
 }  // namespace
 
-void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, int first_row_dim,
+void pack(void* to, const std::byte* row, std::size_t size, const LoopNest& nest, RowDims dims,
           const NestOperand& operand, std::int64_t first, std::int64_t n) {
   switch (size) {
-    case 1:
-      return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, first_row_dim, operand, first,
-                     n);
-    case 2:
-      return pack_as(static_cast<Word2*>(to), reinterpret_cast<const Word2*>(row), nest, first_row_dim, operand, first,
-                     n);
-    case 4:
-      return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, first_row_dim, operand, first,
-                     n);
-    case 8:
-      return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, first_row_dim, operand, first,
-                     n);
+    case 1: return pack_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(row), nest, dims, operand, first, n);
+    case 2: return pack_as(static_cast<Word2*>(to), reinterpret_cast<const Word2*>(row), nest, dims, operand, first, n);
+    case 4: return pack_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(row), nest, dims, operand, first, n);
+    case 8: return pack_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(row), nest, dims, operand, first, n);
     default:
-      return pack_as(static_cast<Word16*>(to), reinterpret_cast<const Word16*>(row), nest, first_row_dim, operand,
-                     first, n);
+      return pack_as(static_cast<Word16*>(to), reinterpret_cast<const Word16*>(row), nest, dims, operand, first, n);
+  }
+}
+
+void repeat(void* to, const std::byte* from, std::size_t size, std::int64_t times, std::int64_t n) {
+  switch (size) {
+    case 1: return repeat_as(static_cast<Word1*>(to), reinterpret_cast<const Word1*>(from), times, n);
+    case 2: return repeat_as(static_cast<Word2*>(to), reinterpret_cast<const Word2*>(from), times, n);
+    case 4: return repeat_as(static_cast<Word4*>(to), reinterpret_cast<const Word4*>(from), times, n);
+    case 8: return repeat_as(static_cast<Word8*>(to), reinterpret_cast<const Word8*>(from), times, n);
+    default: return repeat_as(static_cast<Word16*>(to), reinterpret_cast<const Word16*>(from), times, n);
   }
 }
 
@@ -152,30 +166,25 @@ void pack_panel(void* to, std::int64_t pitch, const std::byte* row, std::size_t 
   }
 }
 
-void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, int first_row_dim,
+void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& nest, RowDims dims,
             const NestOperand& operand, std::int64_t first, std::int64_t n) {
   switch (size) {
     case 1:
-      return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, first_row_dim, operand,
-                       first, n);
+      return unpack_as(reinterpret_cast<Word1*>(row), static_cast<const Word1*>(from), nest, dims, operand, first, n);
     case 2:
-      return unpack_as(reinterpret_cast<Word2*>(row), static_cast<const Word2*>(from), nest, first_row_dim, operand,
-                       first, n);
+      return unpack_as(reinterpret_cast<Word2*>(row), static_cast<const Word2*>(from), nest, dims, operand, first, n);
     case 4:
-      return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, first_row_dim, operand,
-                       first, n);
+      return unpack_as(reinterpret_cast<Word4*>(row), static_cast<const Word4*>(from), nest, dims, operand, first, n);
     case 8:
-      return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, first_row_dim, operand,
-                       first, n);
+      return unpack_as(reinterpret_cast<Word8*>(row), static_cast<const Word8*>(from), nest, dims, operand, first, n);
     default:
-      return unpack_as(reinterpret_cast<Word16*>(row), static_cast<const Word16*>(from), nest, first_row_dim, operand,
-                       first, n);
+      return unpack_as(reinterpret_cast<Word16*>(row), static_cast<const Word16*>(from), nest, dims, operand, first, n);
   }
 }
 
-void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, int first_row_dim, const NestOperand& operand,
+void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, RowDims dims, const NestOperand& operand,
                 std::int64_t first, std::int64_t n) {
-  for_runs(nest, first_row_dim, operand, first, n,
+  for_runs(nest, dims, operand, first, n,
            [&](std::int64_t offset, std::int64_t stride, std::int64_t count, std::int64_t done) {
              std::int64_t at = row + offset;
              if (stride == 1 && count >= worth_call) {

@@ -76,14 +76,15 @@ class StepsBuilder {
   StepsBuilder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
 
   Steps run(Grouping grouping) {
-    find_levels();
-    count_uses();
     steps_.values.resize(graph_.nodes().size());
-    for (std::size_t id = 0; id < graph_.nodes().size(); ++id) add(static_cast<ValueId>(id));
     for (const Operand o : graph_.outputs()) {
       steps_.outputs.push_back(static_cast<ValueId>(o.node));
       steps_.values[steps_.outputs.back()].output = true;
     }
+    find_levels();
+    count_uses();
+    for (std::size_t id = 0; id < graph_.nodes().size(); ++id) add(static_cast<ValueId>(id));
+    if (uniform_.merged) spread_row_values();
     order_steps(steps_);
     if (grouping == Grouping::Compiled)
       make_loops(steps_, graph_, uses_);
@@ -102,6 +103,8 @@ class StepsBuilder {
       Level level = Level::Once;
       if (is_element_leaf(n.op)) level = leaf_level(static_cast<std::uint32_t>(n.attribute));
       for (const Operand o : graph_.operands(n)) level = std::max(level, levels_[static_cast<std::size_t>(o.node)]);
+      const bool is_output = steps_.values[levels_.size()].output;
+      if (uniform_.merged && n.arity > 0 && is_output && level == Level::EachRow) level = Level::EachTile;
       levels_.push_back(level);
     }
   }
@@ -184,12 +187,12 @@ class StepsBuilder {
     s.check = check_of(graph_, n);
     s.out = id;
     v.kind = Value::Kind::Result;
+    v.level = levels_[id];
     for (int k = 0; k < n.arity; ++k) {
       s.in[k] = static_cast<ValueId>(operands[static_cast<std::size_t>(k)].node);
-      v.level = std::max(v.level, steps_.values[s.in[k]].level);
+      const bool is_one = v.level != Level::Once && is_uniform(steps_.values[s.in[k]].level, v.level);
+      s.form = static_cast<std::uint8_t>(s.form | is_one << k);
     }
-    for (int k = 0; k < n.arity && v.level != Level::Once; ++k)
-      s.form = static_cast<std::uint8_t>(s.form | (steps_.values[s.in[k]].level < v.level) << k);
     if (n.op == Op::call) {
       s.group = Group::Functions;
       s.row = static_cast<std::uint16_t>(steps_.functions.size());
@@ -199,6 +202,24 @@ class StepsBuilder {
     if (v.level == Level::EachRow) return steps_.rows.push_back(s);
     steps_.tiles.push_back(s);
     steps_.nanoseconds += nanoseconds(n.op, compute);
+  }
+
+  /// Whether a loop over the values of a level reads one element of an operand all the time.
+  bool is_uniform(Level operand, Level of_loop) const {
+    return uniform_.merged ? operand == Level::Once : operand < of_loop;
+  }
+
+  /// Rows that are merged have their values repeated for each element before the tiles' steps read them.
+  void spread_row_values() {
+    std::vector<bool> is_read(steps_.values.size());
+    for (const ValueId v : steps_.outputs) is_read[v] = true;
+    for (const Step& s : steps_.tiles)
+      for (const ValueId v : reads(s)) is_read[v] = true;
+    for (ValueId v = 0; v < is_read.size(); ++v) {
+      if (steps_.values[v].level != Level::EachRow) continue;
+      steps_.values[v].level = Level::EachTile;
+      if (is_read[v]) steps_.spread.push_back(v);
+    }
   }
 
   static void choose_loop(Step& s, const Node& n, DType compute, std::size_t size) {
@@ -322,21 +343,6 @@ class StepsBuilder {
 };
 
 }  // namespace
-
-bool gathers_rows(const Graph& graph) noexcept {
-  const auto is_iota = [&](Operand o) { return graph[o].op == Op::iota; };
-  return std::ranges::any_of(graph.nodes(), [&](const Node& n) {
-    if (n.op != Op::load) return false;
-    const Node& offset = graph[graph.operands(n)[1]];
-    return offset.op == Op::add && std::ranges::any_of(graph.operands(offset), is_iota);
-  });
-}
-
-bool computes_little_besides_loads(const Graph& graph) noexcept {
-  int cost = 0;
-  for (const Node& n : graph.nodes()) cost += n.arity > 0 && n.op != Op::load ? traits_of(n.op).cost : 0;
-  return cost <= 2 * traits_of(Op::load).cost;
-}
 
 Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping) {
   return StepsBuilder(graph, uniform).run(grouping);

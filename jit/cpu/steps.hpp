@@ -24,6 +24,7 @@ struct UniformLeaves {
   std::uint64_t nest = 0;
   std::uint64_t row = 0;
   std::uint64_t counting = 0;
+  bool merged = false;  // a row of tiles is several of those that `row` and `counting` are about
   friend bool operator==(const UniformLeaves&, const UniformLeaves&) = default;
 };
 
@@ -90,6 +91,7 @@ struct Steps {
   std::vector<ValueId> arrays;  // gathered from
   std::vector<Run> runs;
   std::vector<ValueId> outputs;
+  std::vector<ValueId> spread;        // of merged rows: those of which each row has one element, and tiles read all
   std::vector<ValueId> places;        // the other values that are in memory at some time
   std::vector<std::uint8_t> slots;    // the element size of each
   std::vector<DirectOperand> direct;  // if the program is one step that needs no tiles; see DirectRun
@@ -109,11 +111,6 @@ enum class Grouping : std::uint8_t {
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read. Functions are made ready
 /// before the first run.
 Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted);
-
-/// Whether a load of the graph may be a Run, for some nest.
-bool gathers_rows(const Graph& graph) noexcept;
-/// Whether its other operations cost at most two loads.
-bool computes_little_besides_loads(const Graph& graph) noexcept;
 
 /// Orders the tiles' steps so that a value is computed shortly before it is read.
 void order_steps(Steps& steps);

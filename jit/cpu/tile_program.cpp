@@ -29,7 +29,9 @@ constexpr std::int64_t unpacked_tile = 8192;  // elements, for a single step, wh
 std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   if (layout.panel > 1) return std::min({steps.tile, layout.row, panel_tile});
   if (layout.row <= steps.tile) return layout.row;
-  if (layout.period > 1) return std::max(steps.tile / layout.period, std::int64_t{1}) * layout.period;
+  // A multiple of the period is one of the rows that are merged.
+  if (const std::int64_t unit = std::max(layout.period, layout.merged); unit > 1)
+    return std::max(steps.tile / unit, std::int64_t{1}) * unit;
   const bool one_pass =
       steps.tiles.size() == 1 && std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
   return one_pass ? std::min(layout.row, unpacked_tile) : steps.tile;
@@ -48,8 +50,6 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
 }
 
 ShortestRows shortest_rows_of(const Graph& graph) noexcept {
-  if (gathers_rows(graph))
-    return computes_little_besides_loads(graph) ? shortest_rows_of_plain_gather : shortest_gathered_rows;
   const bool is_one_operation = std::ranges::count_if(graph.nodes(), [](const Node& n) { return n.arity > 0; }) <= 1;
   return is_one_operation ? shortest_rows_of_one : shortest_rows;
 }

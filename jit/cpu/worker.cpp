@@ -45,7 +45,10 @@ void Worker::bind(const Job& job) {
   reserve_memory();
   bind_values();
   bind_inputs();
-  if (!row_values_.empty() || !job.steps.rows.empty()) bind_row_values();
+  if (merges_rows())
+    bind_merged_rows();
+  else if (!row_values_.empty() || !job.steps.rows.empty())
+    bind_row_values();
   for (const Step& s : job.steps.once) call(s, 1);
   bind_outputs();
 }
@@ -60,7 +63,7 @@ void Worker::reserve_memory() {
   const Steps& steps = job_->steps;
   std::size_t needed = steps.chain_blocks * std::size_t{largest_block};
   for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
-  std::size_t row_values = steps.rows.size();
+  std::size_t row_values = merges_rows() ? 0 : steps.rows.size();
   for (const ValueId v : steps.inputs) {
     const Access access = job_->layout.accesses[job_->operand_of(steps.values[v])];
     row_values += access == Access::RowSame;
@@ -69,6 +72,7 @@ void Worker::reserve_memory() {
   }
   row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
   if (row_values > 0) needed += row_values * static_cast<std::size_t>(row_batch_) * sizeof(Word);
+  if (merges_rows()) needed += merged_rows_bytes();
   for (const ValueId v : steps.outputs) needed += tile_bytes(steps.values[v].size);
   if (needed > memory_bytes_) {
     memory_.reset();
@@ -111,6 +115,7 @@ void Worker::bind_inputs() {
   row_values_.clear();
   packed_.clear();
   transposed_.clear();
+  merged_.clear();
   panels_.clear();
   for (const ValueId v : steps.arrays) at_[v] = job_->nest.operands[job_->operand_of(steps.values[v])].data;
   runs_.clear();
@@ -127,6 +132,7 @@ void Worker::bind_inputs() {
       case Access::Same: at_[v] = same_for_all(v, job_->nest.operands[operand]); break;
       case Access::RowSame: row_values_.push_back({v, operand, nullptr}); break;
       case Access::Repeated: at_[v] = packed_once(v, operand); break;
+      case Access::Spread: merged_.push_back({v, operand, row_stride(operand), 0}); break;
       case Access::Packed:
         if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
           transposed_.push_back({v, operand, 0, 0});
@@ -205,6 +211,7 @@ Worker::Output Worker::bind_output(std::uint32_t k) const {
 
 void Worker::run_tile(std::int64_t first, std::int64_t n) {
   if (!packed_.empty()) pack_inputs(first, n);
+  if (merges_rows()) compute_merged_rows(first, n);
   for (const Step& s : job_->steps.tiles) s.chain == none ? call(s, n) : call_chain(s, n);
   for (std::uint32_t k = 0; k < outputs_.size(); ++k)
     if (outputs_[k].kind != Output::Kind::Direct) write_output(k, first, n);
@@ -219,6 +226,7 @@ void Worker::next_tile() {
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
   for (const Input& i : in_place_) at_[i.value] += bytes_of(i.value);
+  if (merges_rows()) return;
   for (const RunInput& r : runs_) at_[r.value] += bytes_of(r.value);
 }
 
@@ -320,11 +328,14 @@ void Worker::copy(const void* from, void* to, std::size_t size, int form, std::i
 /// The elements [first, first + n) of the row that begins at this offset.
 void Worker::pack_operand(std::byte* to, const NestOperand& o, std::size_t size, std::int64_t offset,
                           std::int64_t first, std::int64_t n) const {
-  const int first_row_dim = job_->layout.first_row_dim;
+  pack_dims(to, o, size, offset, dims_of_row(), first, n);
+}
+void Worker::pack_dims(std::byte* to, const NestOperand& o, std::size_t size, std::int64_t offset, RowDims dims,
+                       std::int64_t first, std::int64_t n) const {
   if (o.data == nullptr)
-    pack_index(reinterpret_cast<std::int64_t*>(to), o.first + offset, job_->nest, first_row_dim, o, first, n);
+    pack_index(reinterpret_cast<std::int64_t*>(to), o.first + offset, job_->nest, dims, o, first, n);
   else
-    pack(to, o.data + offset * static_cast<std::int64_t>(size), size, job_->nest, first_row_dim, o, first, n);
+    pack(to, o.data + offset * static_cast<std::int64_t>(size), size, job_->nest, dims, o, first, n);
 }
 
 void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
@@ -341,10 +352,10 @@ void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {
     case Output::Kind::Copy: copy(from, o.to, size, 0, n); break;
     case Output::Kind::Fill: copy(from, o.to, size, 1, n); break;
     case Output::Kind::Unpack:
-      unpack(o.to, from, size, job_->nest, job_->layout.first_row_dim, job_->nest.operands[k], first, n);
+      unpack(o.to, from, size, job_->nest, dims_of_row(), job_->nest.operands[k], first, n);
       break;
     case Output::Kind::FillUnpack:
-      unpack(o.to, o.tile, size, job_->nest, job_->layout.first_row_dim, job_->nest.operands[k], first, n);
+      unpack(o.to, o.tile, size, job_->nest, dims_of_row(), job_->nest.operands[k], first, n);
       break;
   }
 }

@@ -11,6 +11,7 @@
 #include <runtime/own_lines.hpp>
 #include "../plan/faults.hpp"
 #include "layout.hpp"
+#include "pack.hpp"
 #include "steps.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -73,13 +74,20 @@ class Worker {
     std::int64_t step;    // from row to row: bytes; elements where it is packed
     std::int64_t offset;  // elements to the row's first, where it is packed
   };
-  /// A Run's array, and how many elements before the run's start in this row the leaf's positions begin.
+  /// A value with one element for each of the rows that are merged.
+  struct SpreadValue {
+    ValueId value;
+    std::byte *rows, *tile;  // these elements; and repeated for all of a tile
+  };
+  /// A Run's array, and how many elements from the run's start in this row the leaf's positions begin.
   struct RunInput {
     ValueId value, start;
     const std::byte* array;
     std::uint32_t leaf;
     std::int64_t position;
-    std::int64_t step;  // of it, from row to row
+    std::int64_t step;                  // of it, from row to row
+    std::int64_t* positions = nullptr;  // of the rows that are merged
+    std::byte* tile = nullptr;          // to which their elements are copied
   };
   /// A value with one element for each row: a leaf or a result.
   struct RowValue {
@@ -101,11 +109,14 @@ class Worker {
   std::byte* same_for_all(ValueId v, const NestOperand& operand);
   std::byte* packed_once(ValueId v, std::uint32_t operand);
   void bind_row_values();
+  void bind_merged_rows();
   void bind_outputs();
   Output bind_output(std::uint32_t k) const;
   void reserve_memory();
   std::byte* take_tile(std::size_t size);
   std::size_t tile_bytes(std::size_t size) const noexcept;
+  std::byte* take_rows(std::size_t size);
+  std::size_t merged_rows_bytes() const noexcept;
 
   template <class F>
   void for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f);
@@ -118,12 +129,19 @@ class Worker {
   void compute_row_values(std::int64_t row, std::int64_t count);
   void next_row();
   void place_runs();
+  void compute_merged_rows(std::int64_t first, std::int64_t n);
+  void copy_run(const RunInput& run, std::int64_t first, std::int64_t n);
   void fill_tiles();
   void run_tile(std::int64_t first, std::int64_t n);
   void next_tile();
   void run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n);
   void pack_operand(std::byte* to, const NestOperand& operand, std::size_t size, std::int64_t offset,
                     std::int64_t first, std::int64_t n) const;
+  void pack_dims(std::byte* to, const NestOperand& operand, std::size_t size, std::int64_t offset, RowDims dims,
+                 std::int64_t first, std::int64_t n) const;
+  RowDims dims_of_row() const noexcept { return {job_->layout.first_row_dim, job_->nest.ndim}; }
+  RowDims dims_of_merged_rows() const noexcept { return {job_->layout.first_row_dim, job_->nest.ndim - 1}; }
+  bool merges_rows() const noexcept { return job_->layout.uniform.merged; }
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);
@@ -160,7 +178,8 @@ class Worker {
   };
   runtime::OwnVector<Word> words_;  // uniform results
   runtime::OwnVector<std::byte*> slots_;
-  runtime::OwnVector<Input> in_place_, packed_, transposed_;
+  runtime::OwnVector<Input> in_place_, packed_, transposed_, merged_;  // merged_: of which each row has one element
+  runtime::OwnVector<SpreadValue> spread_;
   runtime::OwnVector<RunInput> runs_;
   runtime::OwnVector<RowValue> row_values_;
   std::int64_t row_batch_ = 0;             // rows whose values are computed at once

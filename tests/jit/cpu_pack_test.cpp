@@ -44,7 +44,8 @@ TEST(CpuPack, OneDimension) {
           NestOperand o{};
           o.strides[0] = stride;
           std::vector<std::byte> to(static_cast<std::size_t>(size * (n + 1)), std::byte{0xee});
-          pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, first, n);
+          pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, {0, nest.ndim}, o, first,
+               n);
           for (std::int64_t i = 0; i < n; ++i)
             ASSERT_EQ(packed_element(to, size, i), packed_element(from, size, begin + (first + i) * stride))
                 << "size " << size << ", stride " << stride << ", element " << i << " of " << n << " from " << first;
@@ -68,7 +69,8 @@ TEST(CpuPack, RepeatedElements) {
         for (const std::int64_t first : {std::int64_t{0}, times - 1, times, 5 * times + 1})
           for (const std::int64_t n : {std::int64_t{1}, times, 4 * times + 1, rows * times - first}) {
             std::vector<std::byte> to(static_cast<std::size_t>((n + 1) * size), std::byte{0xEE});
-            pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, first, n);
+            pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, {0, nest.ndim}, o, first,
+                 n);
             for (std::int64_t i = 0; i < n; ++i)
               ASSERT_EQ(std::memcmp(&to[static_cast<std::size_t>(i * size)],
                                     &from[static_cast<std::size_t>((begin + (first + i) / times * stride) * size)],
@@ -101,18 +103,20 @@ TEST(CpuPack, SeveralDimensions) {
       for (const std::int64_t first : {0, 1, 4, 19, 23}) {
         const std::vector<std::byte> from = counted(size, 2 * begin);
         std::vector<std::byte> to(static_cast<std::size_t>(size * (n - first)));
-        pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, first, n - first);
+        pack(to.data(), from.data() + begin * size, static_cast<std::size_t>(size), nest, {0, nest.ndim}, o, first,
+             n - first);
         for (std::int64_t i = first; i < n; ++i)
           ASSERT_EQ(packed_element(to, size, i - first), packed_element(from, size, begin + at(i)))
               << "strides " << s.of[0] << ' ' << s.of[1] << ' ' << s.of[2] << ", element " << i;
         if (s.of[0] * s.of[1] * s.of[2] == 0) continue;
         std::vector<std::byte> there(from.size());
-        unpack(there.data() + begin * size, to.data(), static_cast<std::size_t>(size), nest, 0, o, first, n - first);
+        unpack(there.data() + begin * size, to.data(), static_cast<std::size_t>(size), nest, {0, nest.ndim}, o, first,
+               n - first);
         for (std::int64_t i = first; i < n; ++i)
           ASSERT_EQ(packed_element(there, size, begin + at(i)), packed_element(from, size, begin + at(i)));
       }
     std::vector<std::int64_t> indices(n - 1);
-    pack_index(indices.data(), 7, nest, 0, o, 1, n - 1);
+    pack_index(indices.data(), 7, nest, {0, nest.ndim}, o, 1, n - 1);
     for (std::int64_t i = 1; i < n; ++i) ASSERT_EQ(indices[static_cast<std::size_t>(i - 1)], 7 + at(i)) << i;
   }
 }
@@ -152,8 +156,8 @@ TEST(CpuPack, UnpackingIsTheOtherWay) {
       NestOperand o{};
       o.strides[0] = stride;
       std::vector<std::byte> there(static_cast<std::size_t>(size * span)), back(from.size());
-      unpack(there.data() + begin * size, from.data(), static_cast<std::size_t>(size), nest, 0, o, 0, n);
-      pack(back.data(), there.data() + begin * size, static_cast<std::size_t>(size), nest, 0, o, 0, n);
+      unpack(there.data() + begin * size, from.data(), static_cast<std::size_t>(size), nest, {0, nest.ndim}, o, 0, n);
+      pack(back.data(), there.data() + begin * size, static_cast<std::size_t>(size), nest, {0, nest.ndim}, o, 0, n);
       EXPECT_EQ(back, from) << "size " << size << ", stride " << stride;
     }
 }
