@@ -135,7 +135,10 @@ class LoopWriter {
   }
 
  private:
-  const Node& node(ValueId v) const { return graph_.nodes()[v]; }
+  const Node& node(ValueId v) const {
+    const Value& value = steps_.values[v];
+    return graph_.nodes()[value.kind == Value::Kind::Spread ? value.number : v];
+  }
   double cost(std::span<const Step> steps) const {
     double sum = 0;
     for (const Step& s : steps) sum += nanoseconds(node(s.out).op, compute_dtype_of(s));

@@ -17,12 +17,6 @@ std::int64_t period_of(const LoopNest& nest, const NestOperand& o) {
   return std::all_of(o.strides, o.strides + d, [](std::int64_t stride) { return stride == 0; }) ? period : 0;
 }
 
-/// The elements of each row of the innermost dim, if several are merged and have more than a few; else 1.
-std::int64_t merged_row(const LoopNest& nest, int first_row_dim) {
-  const int inner = nest.ndim - 1;
-  return first_row_dim < inner && nest.extents[inner] >= shortest_spread ? nest.extents[inner] : 1;
-}
-
 /// How an operand's elements are read; for an iota, which has no memory, how its positions advance.
 Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) {
   if (nest.numel == 1) return Access::InPlace;
@@ -34,11 +28,38 @@ Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) 
     step *= nest.extents[d];
   }
   if (adjacent) return Access::InPlace;
-  if (!still && period_of(nest, o) > 0) return Access::Repeated;
-  if (std::all_of(o.strides, o.strides + nest.ndim, [](std::int64_t stride) { return stride == 0; }))
-    return Access::Same;
-  const bool is_spread = merged_row(nest, first_row_dim) > 1 && o.strides[nest.ndim - 1] == 0;
-  return is_spread ? Access::Spread : still ? Access::RowSame : Access::Packed;
+  if (!still) return period_of(nest, o) > 0 ? Access::Repeated : Access::Packed;
+  for (int d = 0; d < first_row_dim; ++d)
+    if (o.strides[d] != 0) return Access::RowSame;
+  return Access::Same;
+}
+
+bool is_still(const NestOperand& o, int first_dim, int end) {
+  return std::all_of(o.strides + first_dim, o.strides + end, [](std::int64_t stride) { return stride == 0; });
+}
+
+/// The first of the innermost dims that an index counts along, by one from element to element.
+int first_counted_dim(const LoopNest& nest, const NestOperand& index) {
+  int d = nest.ndim;
+  for (std::int64_t step = 1; d > 0 && index.strides[d - 1] == step; --d) step *= nest.extents[d - 1];
+  return d;
+}
+
+/// Finds the longest rows along which everything is the same that is the same along the innermost dim, and along which
+/// indices count that count along that.
+void find_short_rows(TileLayout& layout, const LoopNest& nest) {
+  int first = layout.first_row_dim;
+  for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k) {
+    const NestOperand& o = nest.operands[k];
+    if (o.data == nullptr && o.strides[nest.ndim - 1] == 1) first = std::max(first, first_counted_dim(nest, o));
+    if (o.strides[nest.ndim - 1] != 0 || is_still(o, 0, nest.ndim)) continue;
+    while (!is_still(o, first, nest.ndim)) ++first;
+  }
+  std::int64_t elements = 1;
+  for (int d = first; d < nest.ndim; ++d) elements *= nest.extents[d];
+  const bool are_rows = first == layout.first_row_dim || elements < shortest_short_row;
+  layout.short_row_dim = are_rows ? layout.first_row_dim : first;
+  layout.short_row = are_rows ? 1 : elements;
 }
 
 /// Whether an operand is adjacent across the rows of the innermost dim, so that a panel of rows pays for it.
@@ -55,12 +76,15 @@ bool merges(const LoopNest& nest, int first_row_dim, std::int64_t row, ShortestR
   if (row < shortest.any)
     return row < shortest_panel_row ||
            !any_of([&](const NestOperand& o) { return is_transposed(nest, first_row_dim, o); });
-  return !any_of([&](const NestOperand& o) { return access_of(nest, first_row_dim - 1, o) >= Access::Spread; });
+  return !any_of([&](const NestOperand& o) { return access_of(nest, first_row_dim - 1, o) == Access::Packed; });
 }
 
-/// Whether an index's positions count up by one along a row: along each of those that are merged.
-bool counts(const TileLayout& layout, const LoopNest& nest, Access access, const NestOperand& index) {
-  return access == Access::InPlace || (layout.merged > 1 && index.strides[nest.ndim - 1] == 1);
+bool counts_along_short_rows(const TileLayout& layout, const LoopNest& nest, const NestOperand& index) {
+  return layout.short_row > 1 && first_counted_dim(nest, index) <= layout.short_row_dim;
+}
+
+bool is_uniform(Access access) {
+  return access == Access::Same || access == Access::RowSame || access == Access::Spread;
 }
 
 }  // namespace
@@ -85,18 +109,19 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
   while (merges(nest, layout.first_row_dim, layout.row, shortest)) layout.row *= nest.extents[--layout.first_row_dim];
   layout.rows = layout.first_row_dim == 0 ? 1 : nest.numel / layout.row;
   layout.uniform = {};
-  layout.merged = merged_row(nest, layout.first_row_dim);
   layout.panel = 1;
   layout.period = 1;
+  find_short_rows(layout, nest);
   int leaf = -nest.outputs;
   Access* access = layout.accesses.data();
   for (const NestOperand& o : nest.operands) {
     Access w = access_of(nest, layout.first_row_dim, o);
-    if (o.data == nullptr && counts(layout, nest, w, o) && leaf < 64)
+    if (layout.short_row > 1 && w != Access::Same && is_still(o, layout.short_row_dim, nest.ndim)) w = Access::Spread;
+    if (o.data == nullptr && leaf < 64 && (w == Access::InPlace || counts_along_short_rows(layout, nest, o)))
       layout.uniform.counting |= std::uint64_t{1} << leaf;
     if (o.data == nullptr && (w == Access::InPlace || w == Access::RowSame)) {
       w = Access::Packed;
-    } else if (w == Access::Same || w == Access::RowSame || w == Access::Spread) {
+    } else if (is_uniform(w)) {
       if (leaf >= 0 && leaf < 64)
         (w == Access::Same ? layout.uniform.nest : layout.uniform.row) |= std::uint64_t{1} << leaf;
       else
@@ -108,7 +133,7 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
     if (w == Access::Packed && leaf >= 0 && is_transposed(nest, layout, o)) layout.panel = panel_rows;
     ++leaf;
   }
-  layout.uniform.merged = layout.merged > 1 && (layout.uniform.row | layout.uniform.counting) != 0;
+  layout.uniform.per_short_row = layout.short_row > 1 && (layout.uniform.row | layout.uniform.counting) != 0;
 }
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
@@ -122,8 +147,7 @@ void pack(TileLayout& layout, std::size_t operand) noexcept {
 
 void pack_uniform(TileLayout& layout) noexcept {
   for (std::size_t k = 0; k < layout.accesses.size(); ++k)
-    if (const Access a = layout.accesses[k]; a == Access::Same || a == Access::RowSame || a == Access::Spread)
-      pack(layout, k);
+    if (is_uniform(layout.accesses[k])) pack(layout, k);
   layout.uniform = {};
 }
 

@@ -14,7 +14,7 @@ enum class Access : std::uint8_t {
   Same,      // one element for the whole nest
   RowSame,   // one element per row
   Repeated,  // the same few elements again and again: one tile holds them for the whole run
-  Spread,    // one element for each of the rows that are merged into one
+  Spread,    // one element for each short row
   Packed,    // anything else, and other indices: through a tile
 };
 
@@ -22,16 +22,17 @@ struct TileLayout {
   int first_row_dim = 0;  // the dims [first_row_dim, ndim) form a row
   std::int64_t row = 1;   // its elements
   std::int64_t rows = 1;
-  std::int64_t merged = 1;  // elements of each of the nest's rows that are merged into one, of the innermost dim
-  int panel = 1;            // rows that are processed together, tile by tile
-  std::int64_t period = 1;  // elements after which what is Repeated begins again; a tile has a multiple of them
-  UniformLeaves uniform;    // the leaves that are Same, RowSame or Spread
-  bool is_in_place = true;  // every operand is in memory, and none goes through a tile
+  std::int64_t short_row = 1;  // elements of the short rows that it consists of; 1 if nothing is the same along them
+  int short_row_dim = 0;       // the dims [short_row_dim, ndim) form a short row
+  int panel = 1;               // rows that are processed together, tile by tile
+  std::int64_t period = 1;     // elements after which what is Repeated begins again; a tile has a multiple of them
+  UniformLeaves uniform;       // the leaves that are Same, RowSame or Spread
+  bool is_in_place = true;     // every operand is in memory, and none goes through a tile
   boost::container::small_vector<Access, 16> accesses;
 };
 
-/// Which rows are merged: those shorter than `any`, although operands broadcast along them are then copied, which costs
-/// less than starting each row; and those shorter than `repeating`, if that makes no operand Packed. Rows of 32
+/// Which rows are merged: those shorter than `any`, although operands broadcast along them are then repeated, which
+/// costs less than starting each row; and those shorter than `repeating`, if that makes no operand Packed. Rows of 32
 /// elements or more stay apart if an operand is transposed.
 struct ShortestRows {
   std::int64_t any, repeating;
@@ -39,8 +40,8 @@ struct ShortestRows {
 inline constexpr ShortestRows shortest_rows{128, 256};
 /// Of one operation, whose loop is started sooner than an operand is copied.
 inline constexpr ShortestRows shortest_rows_of_one{32, 256};
-/// Merged rows of fewer elements have what is the same along them packed like anything else.
-inline constexpr std::int64_t shortest_spread = 4;
+/// Where short rows would have fewer elements, what is the same along them is packed like anything else.
+inline constexpr std::int64_t shortest_short_row = 8;
 /// A compiled loop starts a row by adding to its addresses.
 inline constexpr ShortestRows shortest_compiled_rows{4, 4};
 /// From here on, calling a loop for each row takes little time beside the row.

@@ -76,15 +76,16 @@ class StepsBuilder {
   StepsBuilder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
 
   Steps run(Grouping grouping) {
-    steps_.values.resize(graph_.nodes().size());
-    for (const Operand o : graph_.outputs()) {
-      steps_.outputs.push_back(static_cast<ValueId>(o.node));
-      steps_.values[steps_.outputs.back()].output = true;
-    }
     find_levels();
     count_uses();
+    steps_.values.reserve(2 * graph_.nodes().size());  // at most each is spread
+    steps_.values.resize(graph_.nodes().size());
     for (std::size_t id = 0; id < graph_.nodes().size(); ++id) add(static_cast<ValueId>(id));
-    if (uniform_.merged) spread_row_values();
+    for (const Operand o : graph_.outputs()) {
+      const auto v = static_cast<ValueId>(o.node);
+      steps_.values[v].output = true;
+      steps_.outputs.push_back(over_tiles(v));
+    }
     order_steps(steps_);
     if (grouping == Grouping::Compiled)
       make_loops(steps_, graph_, uses_);
@@ -103,8 +104,6 @@ class StepsBuilder {
       Level level = Level::Once;
       if (is_element_leaf(n.op)) level = leaf_level(static_cast<std::uint32_t>(n.attribute));
       for (const Operand o : graph_.operands(n)) level = std::max(level, levels_[static_cast<std::size_t>(o.node)]);
-      const bool is_output = steps_.values[levels_.size()].output;
-      if (uniform_.merged && n.arity > 0 && is_output && level == Level::EachRow) level = Level::EachTile;
       levels_.push_back(level);
     }
   }
@@ -168,6 +167,7 @@ class StepsBuilder {
       v.kind = Value::Kind::Run;
       v.level = Level::EachTile;
       steps_.runs.push_back(*run);
+      if (uniform_.per_short_row) steps_.nanoseconds += nanoseconds(v.size);
     } else {
       add_step(id, n, v);
     }
@@ -187,39 +187,42 @@ class StepsBuilder {
     s.check = check_of(graph_, n);
     s.out = id;
     v.kind = Value::Kind::Result;
-    v.level = levels_[id];
     for (int k = 0; k < n.arity; ++k) {
       s.in[k] = static_cast<ValueId>(operands[static_cast<std::size_t>(k)].node);
-      const bool is_one = v.level != Level::Once && is_uniform(steps_.values[s.in[k]].level, v.level);
-      s.form = static_cast<std::uint8_t>(s.form | is_one << k);
+      v.level = std::max(v.level, steps_.values[s.in[k]].level);
     }
+    for (int k = 0; k < n.arity && v.level == Level::EachTile; ++k) s.in[k] = over_tiles(s.in[k]);
+    for (int k = 0; k < n.arity && v.level != Level::Once; ++k)
+      s.form = static_cast<std::uint8_t>(s.form | (steps_.values[s.in[k]].level < v.level) << k);
     if (n.op == Op::call) {
       s.group = Group::Functions;
       s.row = static_cast<std::uint16_t>(steps_.functions.size());
       steps_.functions.emplace_back(called_function(n), s.form);
     }
     if (v.level == Level::Once) return steps_.once.push_back(s);
-    if (v.level == Level::EachRow) return steps_.rows.push_back(s);
-    steps_.tiles.push_back(s);
-    steps_.nanoseconds += nanoseconds(n.op, compute);
-  }
-
-  /// Whether a loop over the values of a level reads one element of an operand all the time.
-  bool is_uniform(Level operand, Level of_loop) const {
-    return uniform_.merged ? operand == Level::Once : operand < of_loop;
-  }
-
-  /// Rows that are merged have their values repeated for each element before the tiles' steps read them.
-  void spread_row_values() {
-    std::vector<bool> is_read(steps_.values.size());
-    for (const ValueId v : steps_.outputs) is_read[v] = true;
-    for (const Step& s : steps_.tiles)
-      for (const ValueId v : reads(s)) is_read[v] = true;
-    for (ValueId v = 0; v < is_read.size(); ++v) {
-      if (steps_.values[v].level != Level::EachRow) continue;
-      steps_.values[v].level = Level::EachTile;
-      if (is_read[v]) steps_.spread.push_back(v);
+    const double takes = nanoseconds(n.op, compute);
+    if (v.level == Level::EachRow) {
+      steps_.rows.push_back(s);
+      steps_.row_nanoseconds += takes;
+    } else {
+      steps_.tiles.push_back(s);
+      steps_.nanoseconds += takes;
     }
+  }
+
+  /// The value as steps over tiles read it: of short rows, each element is repeated along its row.
+  ValueId over_tiles(ValueId v) {
+    if (!uniform_.per_short_row || steps_.values[v].level != Level::EachRow) return v;
+    const auto of_v = [&](ValueId other) { return steps_.values[other].number == v; };
+    if (const auto known = std::ranges::find_if(steps_.spread, of_v); known != steps_.spread.end()) return *known;
+    Value spread;
+    spread.kind = Value::Kind::Spread;
+    spread.size = steps_.values[v].size;
+    spread.level = Level::EachTile;
+    spread.number = v;
+    steps_.spread.push_back(static_cast<ValueId>(steps_.values.size()));
+    steps_.values.push_back(spread);
+    return steps_.spread.back();
   }
 
   static void choose_loop(Step& s, const Node& n, DType compute, std::size_t size) {
@@ -302,7 +305,9 @@ class StepsBuilder {
 
   /// If the only step writes each output once, and nothing else.
   void list_direct_operands() {
-    if (steps_.tiles.size() != 1 || !steps_.once.empty() || !steps_.rows.empty() || !steps_.runs.empty()) return;
+    if (steps_.tiles.size() != 1 || !steps_.once.empty() || !steps_.rows.empty() || !steps_.runs.empty() ||
+        !steps_.spread.empty())
+      return;
     const Step& s = steps_.tiles[0];
     const Chain* const chain = s.chain == none ? nullptr : &steps_.chains[s.chain];
     if (s.check != Check::None || s.group == Group::Functions || !steps_.arrays.empty()) return;
@@ -329,6 +334,8 @@ class StepsBuilder {
     for (const ValueId v : steps_.outputs) steps_.array_bytes += steps_.values[v].size;
     std::int64_t bytes = steps_.array_bytes;
     for (const std::uint8_t size : steps_.slots) bytes += size;
+    for (const ValueId v : steps_.spread) bytes += steps_.values[v].size;
+    for (const Run& r : steps_.runs) bytes += uniform_.per_short_row ? steps_.values[r.value].size : 0;
     steps_.nanoseconds += nanoseconds(bytes);
     steps_.tile = std::clamp<std::int64_t>(cache_for_tiles / bytes, 128, 2048) / 128 * 128;
   }

@@ -24,7 +24,7 @@ struct UniformLeaves {
   std::uint64_t nest = 0;
   std::uint64_t row = 0;
   std::uint64_t counting = 0;
-  bool merged = false;  // a row of tiles is several of those that `row` and `counting` are about
+  bool per_short_row = false;  // `row` and `counting` are about short rows, of which a row of tiles consists
   friend bool operator==(const UniformLeaves&, const UniformLeaves&) = default;
 };
 
@@ -57,8 +57,8 @@ struct Chain {
   std::uint32_t prefetches = 0;        // at the start of the code, for runs that exceed the cache
 };
 
-/// Elements of an array that are consecutive along a row, as in an embedding: they are read in place, from `start`, of
-/// which each row has one, plus the positions of a counting leaf.
+/// Elements of an array that are consecutive along a row, as in an embedding: they begin at `start`, of which each row
+/// has one, plus the positions of a counting leaf. They are read in place, those of short rows after a copy.
 struct Run {
   ValueId value, array, start;
   std::uint32_t leaf;
@@ -73,11 +73,11 @@ struct DirectOperand {
 
 /// Something that steps read or write: a node of the graph.
 struct Value {
-  enum class Kind : std::uint8_t { Unused, Leaf, Array, Scalar, Constant, Result, Run } kind = Kind::Unused;
+  enum class Kind : std::uint8_t { Unused, Leaf, Array, Scalar, Constant, Result, Run, Spread } kind = Kind::Unused;
   std::uint8_t size = 8;  // bytes of an element
   Level level = Level::Once;
   bool output = false;        // written to an array or to its own tile, not to a slot
-  std::uint32_t number = 0;   // of the leaf or array, the scalar, or the constant
+  std::uint32_t number = 0;   // of the leaf or array, the scalar, or the constant; the value that is spread
   std::uint32_t slot = none;  // of a result
 };
 
@@ -91,12 +91,13 @@ struct Steps {
   std::vector<ValueId> arrays;  // gathered from
   std::vector<Run> runs;
   std::vector<ValueId> outputs;
-  std::vector<ValueId> spread;        // of merged rows: those of which each row has one element, and tiles read all
+  std::vector<ValueId> spread;        // repeat each element of another value along its short row
   std::vector<ValueId> places;        // the other values that are in memory at some time
   std::vector<std::uint8_t> slots;    // the element size of each
   std::vector<DirectOperand> direct;  // if the program is one step that needs no tiles; see DirectRun
   std::uint32_t chain_blocks = 0;     // the most that a chain needs
   double nanoseconds = 0;             // per element, estimated
+  double row_nanoseconds = 0;         // per row
   std::int64_t tile = 0;              // elements, such that a tile's values fit L1
   std::int64_t array_bytes = 0;       // of one element of all inputs and outputs
   std::string text;                   // C++ of the chains' loops, if these are to be compiled

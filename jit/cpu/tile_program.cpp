@@ -22,6 +22,7 @@ namespace sinter::inline v1::jit::cpu {
 namespace {
 
 constexpr std::int64_t panel_tile = 256;  // elements of a row of a panel
+constexpr std::int64_t least_tile = 128;  // elements
 constexpr int max_variants = 16;
 
 constexpr std::int64_t unpacked_tile = 8192;  // elements, for a single step, which rereads nothing
@@ -29,12 +30,18 @@ constexpr std::int64_t unpacked_tile = 8192;  // elements, for a single step, wh
 std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   if (layout.panel > 1) return std::min({steps.tile, layout.row, panel_tile});
   if (layout.row <= steps.tile) return layout.row;
-  // A multiple of the period is one of the rows that are merged.
-  if (const std::int64_t unit = std::max(layout.period, layout.merged); unit > 1)
-    return std::max(steps.tile / unit, std::int64_t{1}) * unit;
+  // Of a period and a short row, the longer one is a multiple of the other.
+  if (const std::int64_t unit = std::max(layout.period, layout.short_row); unit > 1)
+    return std::max(steps.tile / unit, (least_tile + unit - 1) / unit) * unit;
   const bool one_pass =
       steps.tiles.size() == 1 && std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
   return one_pass ? std::min(layout.row, unpacked_tile) : steps.tile;
+}
+
+/// Estimated.
+double nanoseconds_of(const Steps& steps, const TileLayout& layout, const LoopNest& nest) {
+  const std::int64_t row = layout.uniform.per_short_row ? layout.short_row : layout.row;
+  return static_cast<double>(nest.numel) * (steps.nanoseconds + steps.row_nanoseconds / static_cast<double>(row));
 }
 
 void run_tiles(const Job& job, std::int64_t first, std::int64_t last) {
@@ -101,7 +108,7 @@ struct TileProgram::Impl {
   const Steps& steps_for(const LoopNest& nest, TileLayout& layout) {
     if (const Steps* const compiled = compiled_for_short_rows(nest, layout)) return *compiled;
     const Variant& v = variant_for(nest, layout, shortest);
-    if (is_worth_compiling(v, layout)) v.tier->count(static_cast<double>(nest.numel) * v.steps.nanoseconds);
+    if (is_worth_compiling(v, layout)) v.tier->count(nanoseconds_of(v.steps, layout, nest));
     const Steps* const compiled = v.tier->ready();
     return compiled != nullptr ? *compiled : v.steps;
   }
@@ -122,7 +129,7 @@ struct TileProgram::Impl {
     if (!has_short_rows(nest)) return nullptr;
     const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
     if (std::ranges::any_of(layout.accesses, [](Access a) { return a >= Access::Repeated; })) return nullptr;
-    v.tier->count(static_cast<double>(nest.numel) * v.steps.nanoseconds);
+    v.tier->count(nanoseconds_of(v.steps, layout, nest));
     const Steps* const compiled = v.tier->ready();
     return compiled != nullptr && DirectRun::is_possible(*compiled, nest, layout) ? compiled : nullptr;
   }
@@ -184,7 +191,7 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   const bool far = nest.numel * steps.array_bytes > fits_cache;
   const Job job{steps, nest, layout, loop_table(), scalars.data(), tile_of(steps, layout), far, faults};
   const std::int64_t tiles = job.tiles();
-  const double work = static_cast<double>(nest.numel) * steps.nanoseconds;
+  const double work = nanoseconds_of(steps, layout, nest);
   const auto run_all = [&] {
     run_tiles(job, 0, tiles);
     return faults.met();

@@ -1,6 +1,7 @@
 #include "worker.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "pack.hpp"
@@ -45,8 +46,8 @@ void Worker::bind(const Job& job) {
   reserve_memory();
   bind_values();
   bind_inputs();
-  if (merges_rows())
-    bind_merged_rows();
+  if (has_short_rows())
+    bind_short_rows();
   else if (!row_values_.empty() || !job.steps.rows.empty())
     bind_row_values();
   for (const Step& s : job.steps.once) call(s, 1);
@@ -63,7 +64,7 @@ void Worker::reserve_memory() {
   const Steps& steps = job_->steps;
   std::size_t needed = steps.chain_blocks * std::size_t{largest_block};
   for (const std::uint8_t size : steps.slots) needed += tile_bytes(size);
-  std::size_t row_values = merges_rows() ? 0 : steps.rows.size();
+  std::size_t row_values = has_short_rows() ? 0 : steps.rows.size();
   for (const ValueId v : steps.inputs) {
     const Access access = job_->layout.accesses[job_->operand_of(steps.values[v])];
     row_values += access == Access::RowSame;
@@ -72,7 +73,7 @@ void Worker::reserve_memory() {
   }
   row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
   if (row_values > 0) needed += row_values * static_cast<std::size_t>(row_batch_) * sizeof(Word);
-  if (merges_rows()) needed += merged_rows_bytes();
+  if (has_short_rows()) needed += short_rows_bytes();
   for (const ValueId v : steps.outputs) needed += tile_bytes(steps.values[v].size);
   if (needed > memory_bytes_) {
     memory_.reset();
@@ -86,6 +87,7 @@ void Worker::reserve_memory() {
 std::byte* Worker::take_tile(std::size_t size) {
   std::byte* const tile = memory_.get() + memory_used_;
   memory_used_ += tile_bytes(size);
+  assert(memory_used_ <= memory_bytes_);
   return tile;
 }
 
@@ -115,11 +117,12 @@ void Worker::bind_inputs() {
   row_values_.clear();
   packed_.clear();
   transposed_.clear();
-  merged_.clear();
+  short_row_inputs_.clear();
   panels_.clear();
   for (const ValueId v : steps.arrays) at_[v] = job_->nest.operands[job_->operand_of(steps.values[v])].data;
   runs_.clear();
   for (const Run& r : steps.runs) {
+    if (has_short_rows()) break;
     const std::uint32_t leaf = job_->leaf_operand(r.leaf);
     runs_.push_back({r.value, r.start, at_[r.array], leaf, 0, row_stride(leaf)});
   }
@@ -132,7 +135,7 @@ void Worker::bind_inputs() {
       case Access::Same: at_[v] = same_for_all(v, job_->nest.operands[operand]); break;
       case Access::RowSame: row_values_.push_back({v, operand, nullptr}); break;
       case Access::Repeated: at_[v] = packed_once(v, operand); break;
-      case Access::Spread: merged_.push_back({v, operand, row_stride(operand), 0}); break;
+      case Access::Spread: bind_short_row_input(v, operand); break;
       case Access::Packed:
         if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
           transposed_.push_back({v, operand, 0, 0});
@@ -158,7 +161,7 @@ std::byte* Worker::same_for_all(ValueId v, const NestOperand& o) {
 std::byte* Worker::packed_once(ValueId v, std::uint32_t operand) {
   const NestOperand& o = job_->nest.operands[operand];
   std::byte* const tile = take_tile(size_of(v));
-  pack_operand(tile, o, size_of(v), 0, 0, std::min(job_->tile, job_->layout.row));
+  pack_operand(tile, o, size_of(v), 0, dims_of_row(), 0, std::min(job_->tile, job_->layout.row));
   return tile;
 }
 
@@ -211,7 +214,7 @@ Worker::Output Worker::bind_output(std::uint32_t k) const {
 
 void Worker::run_tile(std::int64_t first, std::int64_t n) {
   if (!packed_.empty()) pack_inputs(first, n);
-  if (merges_rows()) compute_merged_rows(first, n);
+  if (has_short_rows()) compute_short_rows(first, n);
   for (const Step& s : job_->steps.tiles) s.chain == none ? call(s, n) : call_chain(s, n);
   for (std::uint32_t k = 0; k < outputs_.size(); ++k)
     if (outputs_[k].kind != Output::Kind::Direct) write_output(k, first, n);
@@ -226,7 +229,6 @@ void Worker::next_tile() {
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;
   }
   for (const Input& i : in_place_) at_[i.value] += bytes_of(i.value);
-  if (merges_rows()) return;
   for (const RunInput& r : runs_) at_[r.value] += bytes_of(r.value);
 }
 
@@ -325,13 +327,9 @@ void Worker::copy(const void* from, void* to, std::size_t size, int form, std::i
   memory_loops(job_->table, m).forms[form](to, &from, n);
 }
 
-/// The elements [first, first + n) of the row that begins at this offset.
-void Worker::pack_operand(std::byte* to, const NestOperand& o, std::size_t size, std::int64_t offset,
+/// The elements [first, first + n) of the row of these dims that begins at this offset.
+void Worker::pack_operand(std::byte* to, const NestOperand& o, std::size_t size, std::int64_t offset, RowDims dims,
                           std::int64_t first, std::int64_t n) const {
-  pack_dims(to, o, size, offset, dims_of_row(), first, n);
-}
-void Worker::pack_dims(std::byte* to, const NestOperand& o, std::size_t size, std::int64_t offset, RowDims dims,
-                       std::int64_t first, std::int64_t n) const {
   if (o.data == nullptr)
     pack_index(reinterpret_cast<std::int64_t*>(to), o.first + offset, job_->nest, dims, o, first, n);
   else
@@ -340,7 +338,7 @@ void Worker::pack_dims(std::byte* to, const NestOperand& o, std::size_t size, st
 
 void Worker::pack_inputs(std::int64_t first, std::int64_t n) {
   for (const Input& i : packed_)
-    pack_operand(at_[i.value], job_->nest.operands[i.operand], size_of(i.value), i.offset, first, n);
+    pack_operand(at_[i.value], job_->nest.operands[i.operand], size_of(i.value), i.offset, dims_of_row(), first, n);
 }
 
 void Worker::write_output(std::uint32_t k, std::int64_t first, std::int64_t n) {

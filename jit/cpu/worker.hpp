@@ -74,10 +74,11 @@ class Worker {
     std::int64_t step;    // from row to row: bytes; elements where it is packed
     std::int64_t offset;  // elements to the row's first, where it is packed
   };
-  /// A value with one element for each of the rows that are merged.
-  struct SpreadValue {
-    ValueId value;
-    std::byte *rows, *tile;  // these elements; and repeated for all of a tile
+  /// An operand with one element for each short row.
+  struct ShortRowInput {
+    Input input;       // its value is none if it counts the positions of a CopiedRun
+    std::byte* to;     // where a tile's are packed
+    bool is_adjacent;  // they are read in place
   };
   /// A Run's array, and how many elements from the run's start in this row the leaf's positions begin.
   struct RunInput {
@@ -85,9 +86,13 @@ class Worker {
     const std::byte* array;
     std::uint32_t leaf;
     std::int64_t position;
-    std::int64_t step;                  // of it, from row to row
-    std::int64_t* positions = nullptr;  // of the rows that are merged
-    std::byte* tile = nullptr;          // to which their elements are copied
+    std::int64_t step;  // of it, from row to row
+  };
+  /// A Run of short rows, whose elements are copied to a tile.
+  struct CopiedRun {
+    ValueId value, start;
+    const std::byte* array;
+    const std::byte* positions;  // the leaf's first one in each short row: int64
   };
   /// A value with one element for each row: a leaf or a result.
   struct RowValue {
@@ -109,14 +114,15 @@ class Worker {
   std::byte* same_for_all(ValueId v, const NestOperand& operand);
   std::byte* packed_once(ValueId v, std::uint32_t operand);
   void bind_row_values();
-  void bind_merged_rows();
+  void bind_short_rows();
+  void bind_short_row_input(ValueId v, std::uint32_t operand);
   void bind_outputs();
   Output bind_output(std::uint32_t k) const;
   void reserve_memory();
   std::byte* take_tile(std::size_t size);
   std::size_t tile_bytes(std::size_t size) const noexcept;
-  std::byte* take_rows(std::size_t size);
-  std::size_t merged_rows_bytes() const noexcept;
+  std::byte* take_short_rows(std::size_t size);
+  std::size_t short_rows_bytes() const noexcept;
 
   template <class F>
   void for_batches(std::int64_t row, std::int64_t count, std::int64_t first, F f);
@@ -129,19 +135,18 @@ class Worker {
   void compute_row_values(std::int64_t row, std::int64_t count);
   void next_row();
   void place_runs();
-  void compute_merged_rows(std::int64_t first, std::int64_t n);
-  void copy_run(const RunInput& run, std::int64_t first, std::int64_t n);
+  void compute_short_rows(std::int64_t first, std::int64_t n);
+  void copy_run(const CopiedRun& run, std::int64_t rows) const;
   void fill_tiles();
   void run_tile(std::int64_t first, std::int64_t n);
   void next_tile();
   void run_panel(std::int64_t first_row, std::int64_t first, std::int64_t n);
-  void pack_operand(std::byte* to, const NestOperand& operand, std::size_t size, std::int64_t offset,
+  void pack_operand(std::byte* to, const NestOperand& operand, std::size_t size, std::int64_t offset, RowDims dims,
                     std::int64_t first, std::int64_t n) const;
-  void pack_dims(std::byte* to, const NestOperand& operand, std::size_t size, std::int64_t offset, RowDims dims,
-                 std::int64_t first, std::int64_t n) const;
   RowDims dims_of_row() const noexcept { return {job_->layout.first_row_dim, job_->nest.ndim}; }
-  RowDims dims_of_merged_rows() const noexcept { return {job_->layout.first_row_dim, job_->nest.ndim - 1}; }
-  bool merges_rows() const noexcept { return job_->layout.uniform.merged; }
+  /// Those that tell a row's short rows apart.
+  RowDims dims_of_short_rows() const noexcept { return {job_->layout.first_row_dim, job_->layout.short_row_dim}; }
+  bool has_short_rows() const noexcept { return job_->layout.uniform.per_short_row; }
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);
@@ -178,9 +183,10 @@ class Worker {
   };
   runtime::OwnVector<Word> words_;  // uniform results
   runtime::OwnVector<std::byte*> slots_;
-  runtime::OwnVector<Input> in_place_, packed_, transposed_, merged_;  // merged_: of which each row has one element
-  runtime::OwnVector<SpreadValue> spread_;
+  runtime::OwnVector<Input> in_place_, packed_, transposed_;
+  runtime::OwnVector<ShortRowInput> short_row_inputs_;
   runtime::OwnVector<RunInput> runs_;
+  runtime::OwnVector<CopiedRun> copied_runs_;
   runtime::OwnVector<RowValue> row_values_;
   std::int64_t row_batch_ = 0;             // rows whose values are computed at once
   runtime::OwnVector<std::byte*> panels_;  // of the transposed inputs

@@ -40,7 +40,7 @@ bool Worker::is_one_step() const {
   if (job_->layout.rows == 1 || job_->steps.tiles.size() != 1) return false;
   const Step& only = job_->steps.tiles[0];
   return only.check == Check::None && only.group != Group::Functions && packed_.empty() && runs_.empty() &&
-         !merges_rows() &&
+         !has_short_rows() &&
          std::ranges::all_of(outputs_, [](const Output& o) { return o.kind == Output::Kind::Direct; });
 }
 
@@ -89,11 +89,10 @@ void Worker::call_chain_rows(const Step& s, std::int64_t n, std::int64_t rows) {
 void Worker::start_rows(std::int64_t row, std::int64_t count, std::int64_t first) {
   for (const Input& i : in_place_) at_[i.value] = place(i.operand, size_of(i.value), row, first);
   for (Input& i : packed_) i.offset = element(i.operand, row);
-  for (Input& i : merged_) i.offset = element(i.operand, row);
+  for (ShortRowInput& i : short_row_inputs_) i.input.offset = element(i.input.operand, row);
   if (!row_values_.empty()) compute_row_values(row, count);
-  for (RunInput& r : runs_)
-    r.position = job_->nest.operands[r.leaf].first + element(r.leaf, row) + (merges_rows() ? 0 : first);
-  if (!merges_rows()) place_runs();
+  for (RunInput& r : runs_) r.position = job_->nest.operands[r.leaf].first + element(r.leaf, row) + first;
+  place_runs();
   for (std::uint32_t k = 0; k < outputs_.size(); ++k) {
     Output& o = outputs_[k];
     o.to = place(k, size_of(o.value), row, first);
@@ -121,10 +120,10 @@ void Worker::compute_row_values(std::int64_t row, std::int64_t count) {
 void Worker::next_row() {
   for (const Input& i : in_place_) at_[i.value] += i.step;
   for (Input& i : packed_) i.offset += i.step;
-  for (Input& i : merged_) i.offset += i.step;
+  for (ShortRowInput& i : short_row_inputs_) i.input.offset += i.input.step;
   for (const RowValue& v : row_values_) at_[v.value] += size_of(v.value);
   for (RunInput& r : runs_) r.position += r.step;
-  if (!merges_rows()) place_runs();
+  place_runs();
   for (Output& o : outputs_) {
     o.to += o.step;
     if (o.kind == Output::Kind::Direct) at_[o.value] = o.to;

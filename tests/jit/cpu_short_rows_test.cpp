@@ -1,5 +1,5 @@
-// Short rows on the CPU, which are merged: rows that indices select are copied, and what is the same along each of them
-// is computed once and repeated.
+// Short rows on the CPU, many of which form a row of tiles: those that indices select are copied, and what is the same
+// along each of them is computed once and repeated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,12 +10,13 @@
 
 #include "cpu_kernels.hpp"
 
-namespace sinter::test::merged_rows {
+namespace sinter::test::short_rows {
 namespace {
 
 constexpr int most_dims = 4;
 constexpr std::int64_t table_rows = 37, row_gap = 3;
-constexpr int outputs = 5;
+constexpr int outputs = 6;
+constexpr std::size_t output_sizes[outputs] = {4, 8, 4, 16, 8, 4};
 
 enum Leaf : std::uint32_t { column, wide_column, flag, ids, elements, position, table, leaf_count };
 
@@ -37,6 +38,7 @@ Graph program(bool has_iota, bool has_ids, std::int64_t extent) {
   g.output(wave);                                                       // a result of each row
   g.output(z);                                                          // a leaf
   g.output(call(Op::sub, DType::Int64, {p, g.cast(b, DType::Int64)}));  // positions that are no offset
+  g.output(row);
   return g;
 }
 
@@ -50,7 +52,7 @@ struct Dims {
       at += element % extents[d] * strides[static_cast<std::size_t>(d)];
     return at;
   }
-  /// Of an operand that differs along some dims only: adjacent, with gaps after a dim, or against memory's order.
+  /// Of an operand that differs along some dims only: adjacent, or with gaps after a dim.
   template <class Random>
   std::vector<std::int64_t> strides(const std::vector<bool>& along, bool has_gaps, Random& random) const {
     std::vector<std::int64_t> of(static_cast<std::size_t>(count));
@@ -155,16 +157,17 @@ void add_leaves(Operands& to, const Dims& dims, int first_row_dim, bool has_gaps
   to.add<char>(strides(some_dims(dims.count - 1)), [&] { return random() % 2 ? static_cast<char>(random()) : '\0'; });
   to.add<std::int64_t>(strides(some_dims(first_row_dim)),
                        [&] { return static_cast<std::int64_t>(random() % (2 * table_rows)) - table_rows; });
-  to.add<double>(strides(whole), number);
+  std::vector<bool> last = whole;  // the last dims: repeated
+  for (std::size_t d = 0, first = random() % 3 == 0 ? random() % count : 0; d < first; ++d) last[d] = false;
+  to.add<double>(strides(last), number);
   to.add_index(dims.strides(of_row, false, random), static_cast<std::int64_t>(random() % 2));
   std::vector<float> all(static_cast<std::size_t>(table_rows * row));
   for (float& v : all) v = static_cast<float>(number());
   to.add_table(all);
 }
 
-TEST(CpuMergedRows, AsIfOperandsWereExpanded) {
+TEST(CpuShortRows, AsIfOperandsWereExpanded) {
   constexpr std::int64_t short_rows[] = {2, 3, 4, 5, 7, 8, 16, 17, 31, 64, 100, 127};
-  constexpr std::size_t sizes[outputs] = {4, 8, 4, 16, 8};
   std::mt19937 random(seed_of_tests());
   EachIsa isas;
   isas.run([&](Isa) {
@@ -183,25 +186,25 @@ TEST(CpuMergedRows, AsIfOperandsWereExpanded) {
       Operands operands(dims);
       const bool has_gaps = random() % 2;
       const std::vector<bool> whole(static_cast<std::size_t>(dims.count), true);
-      for (const std::size_t size : sizes)
+      for (const std::size_t size : output_sizes)
         operands.add_output(size, dims.strides(whole, has_gaps && random() % 2, random));
       add_leaves(operands, dims, first_row_dim, has_gaps, row, random);
       const bool has_ids = random() % 8 != 0;
       const TileProgram merged(program(true, has_ids, row)), plain(program(false, has_ids, row));
       ASSERT_FALSE(merged.run(operands.merged, {}).any());
       ASSERT_FALSE(plain.run(operands.plain, {}).any());
-      for (std::size_t k = 0; k < outputs; ++k) ASSERT_TRUE(operands.are_equal(k, sizes[k])) << "output " << k;
+      for (std::size_t k = 0; k < outputs; ++k) ASSERT_TRUE(operands.are_equal(k, output_sizes[k])) << "output " << k;
     }
   });
 }
 
-TEST(CpuMergedRows, AnIndexOutOfRange) {
+TEST(CpuShortRows, AnIndexOutOfRange) {
   constexpr std::int64_t rows = 300, length = 16;
   const Dims dims{.count = 2, .extents = {rows, length}, .numel = rows * length};
   std::mt19937 random(seed_of_tests());
   for (const std::int64_t bad : {std::int64_t{0}, rows / 2, rows - 1}) {
     Operands operands(dims);
-    for (const std::size_t size : {4u, 8u, 4u, 16u, 8u}) operands.add_output(size, {length, 1});
+    for (const std::size_t size : output_sizes) operands.add_output(size, {length, 1});
     add_leaves(operands, dims, 1, false, length + row_gap, random);
     auto& positions = operands.merged.operands[static_cast<std::size_t>(outputs) + ids];
     positions.strides[0] = 1;
@@ -217,4 +220,4 @@ TEST(CpuMergedRows, AnIndexOutOfRange) {
 }
 
 }  // namespace
-}  // namespace sinter::test::merged_rows
+}  // namespace sinter::test::short_rows
