@@ -40,6 +40,8 @@ struct ShortestRows {
 inline constexpr ShortestRows shortest_rows{128, 256};
 /// Of one operation, whose loop is started sooner than an operand is copied.
 inline constexpr ShortestRows shortest_rows_of_one{32, 256};
+/// Of random numbers, whose loop computes whole blocks.
+inline constexpr ShortestRows shortest_rows_of_random{384, 384};
 /// Where short rows would have fewer elements, what is the same along them is packed like anything else.
 inline constexpr std::int64_t shortest_short_row = 8;
 /// A compiled loop starts a row by adding to its addresses.

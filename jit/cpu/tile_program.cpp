@@ -57,6 +57,7 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
 }
 
 ShortestRows shortest_rows_of(const Graph& graph) noexcept {
+  if (std::ranges::any_of(graph.nodes(), [](const Node& n) { return is_random(n.op); })) return shortest_rows_of_random;
   const bool is_one_operation = std::ranges::count_if(graph.nodes(), [](const Node& n) { return n.arity > 0; }) <= 1;
   return is_one_operation ? shortest_rows_of_one : shortest_rows;
 }
