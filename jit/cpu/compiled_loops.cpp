@@ -85,7 +85,8 @@ class LoopWriter {
   }
 
   /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements. For
-  /// a row that takes as long as for the elements of a vector, so it should be less than for these.
+  /// a row that takes as long as for the elements of a vector, so it should be less than for these. It reads and writes
+  /// arrays, so nothing is gathered or spread.
   bool takes_all(std::span<const Step> run) const {
     const std::size_t count = steps_.once.size() + steps_.rows.size() + run.size();
     const auto is_taken = [&](const Step& s) { return takes(s); };

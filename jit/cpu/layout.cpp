@@ -45,21 +45,32 @@ int first_counted_dim(const LoopNest& nest, const NestOperand& index) {
   return d;
 }
 
-/// Finds the longest rows along which everything is the same that is the same along the innermost dim, and along which
-/// indices count that count along that.
+/// The first of the innermost dims, not before this one, along which an operand is the same, or an index counts; ndim
+/// if neither holds along the innermost one.
+int first_dim_of_short_row(const LoopNest& nest, const NestOperand& o, int first_row_dim) {
+  const bool counts = o.data == nullptr && o.strides[nest.ndim - 1] == 1;
+  if (counts) return std::max(first_row_dim, first_counted_dim(nest, o));
+  if (is_still(o, 0, nest.ndim)) return nest.ndim;
+  int d = nest.ndim;
+  while (d > first_row_dim && o.strides[d - 1] == 0) --d;
+  return d;
+}
+
+/// Finds the longest short rows along which everything is the same that is the same along enough elements, and along
+/// which indices count that count along enough.
 void find_short_rows(TileLayout& layout, const LoopNest& nest) {
+  const auto elements = [&](int first) {
+    std::int64_t n = 1;
+    for (int d = first; d < nest.ndim; ++d) n *= nest.extents[d];
+    return n;
+  };
   int first = layout.first_row_dim;
   for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k) {
-    const NestOperand& o = nest.operands[k];
-    if (o.data == nullptr && o.strides[nest.ndim - 1] == 1) first = std::max(first, first_counted_dim(nest, o));
-    if (o.strides[nest.ndim - 1] != 0 || is_still(o, 0, nest.ndim)) continue;
-    while (!is_still(o, first, nest.ndim)) ++first;
+    const int of_operand = first_dim_of_short_row(nest, nest.operands[k], layout.first_row_dim);
+    if (elements(of_operand) >= shortest_short_row) first = std::max(first, of_operand);
   }
-  std::int64_t elements = 1;
-  for (int d = first; d < nest.ndim; ++d) elements *= nest.extents[d];
-  const bool are_rows = first == layout.first_row_dim || elements < shortest_short_row;
-  layout.short_row_dim = are_rows ? layout.first_row_dim : first;
-  layout.short_row = are_rows ? 1 : elements;
+  layout.short_row_dim = first;
+  layout.short_row = first == layout.first_row_dim ? 1 : elements(first);
 }
 
 /// Whether an operand is adjacent across the rows of the innermost dim, so that a panel of rows pays for it.

@@ -22,11 +22,11 @@ struct TileLayout {
   int first_row_dim = 0;  // the dims [first_row_dim, ndim) form a row
   std::int64_t row = 1;   // its elements
   std::int64_t rows = 1;
-  std::int64_t short_row = 1;  // elements of the short rows that it consists of; 1 if nothing is the same along them
+  std::int64_t short_row = 1;  // elements of the short rows that it consists of; 1 if it is not divided into such
   int short_row_dim = 0;       // the dims [short_row_dim, ndim) form a short row
   int panel = 1;               // rows that are processed together, tile by tile
   std::int64_t period = 1;     // elements after which what is Repeated begins again; a tile has a multiple of them
-  UniformLeaves uniform;       // the leaves that are Same, RowSame or Spread
+  UniformLeaves uniform;       // the leaves that are Same, RowSame or Spread, and the indices that count
   bool is_in_place = true;     // every operand is in memory, and none goes through a tile
   boost::container::small_vector<Access, 16> accesses;
 };
@@ -42,7 +42,7 @@ inline constexpr ShortestRows shortest_rows{128, 256};
 inline constexpr ShortestRows shortest_rows_of_one{32, 256};
 /// Of random numbers, whose loop computes whole blocks.
 inline constexpr ShortestRows shortest_rows_of_random{384, 384};
-/// Where short rows would have fewer elements, what is the same along them is packed like anything else.
+/// What is the same along fewer elements is packed like anything else, and what they gather is loaded one by one.
 inline constexpr std::int64_t shortest_short_row = 8;
 /// A compiled loop starts a row by adding to its addresses.
 inline constexpr ShortestRows shortest_compiled_rows{4, 4};

@@ -26,7 +26,7 @@ void unpack(std::byte* row, const void* from, std::size_t size, const LoopNest& 
 /// The offsets of these elements, as an iota's values.
 void pack_index(std::int64_t* to, std::int64_t row, const LoopNest& nest, RowDims dims, const NestOperand& operand,
                 std::int64_t first, std::int64_t n);
-/// Copies each element to `times` adjacent ones, n in all.
+/// Copies each element to `times` adjacent ones, n in all: a multiple of `times`.
 void repeat(void* to, const std::byte* from, std::size_t size, std::int64_t times, std::int64_t n);
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -167,7 +167,7 @@ class StepsBuilder {
       v.kind = Value::Kind::Run;
       v.level = Level::EachTile;
       steps_.runs.push_back(*run);
-      if (uniform_.per_short_row) steps_.nanoseconds += nanoseconds(v.size);
+      if (uniform_.per_short_row) steps_.nanoseconds += nanoseconds(v.size);  // is copied
     } else {
       add_step(id, n, v);
     }
@@ -213,16 +213,17 @@ class StepsBuilder {
   /// The value as steps over tiles read it: of short rows, each element is repeated along its row.
   ValueId over_tiles(ValueId v) {
     if (!uniform_.per_short_row || steps_.values[v].level != Level::EachRow) return v;
-    const auto of_v = [&](ValueId other) { return steps_.values[other].number == v; };
-    if (const auto known = std::ranges::find_if(steps_.spread, of_v); known != steps_.spread.end()) return *known;
+    spread_of_.resize(graph_.nodes().size(), none);
+    if (spread_of_[v] != none) return spread_of_[v];
     Value spread;
     spread.kind = Value::Kind::Spread;
     spread.size = steps_.values[v].size;
     spread.level = Level::EachTile;
     spread.number = v;
-    steps_.spread.push_back(static_cast<ValueId>(steps_.values.size()));
+    spread_of_[v] = static_cast<ValueId>(steps_.values.size());
+    steps_.spread.push_back(spread_of_[v]);
     steps_.values.push_back(spread);
-    return steps_.spread.back();
+    return spread_of_[v];
   }
 
   static void choose_loop(Step& s, const Node& n, DType compute, std::size_t size) {
@@ -345,6 +346,7 @@ class StepsBuilder {
   Steps steps_;
   std::vector<Level> levels_;
   std::vector<std::uint32_t> uses_;
+  std::vector<ValueId> spread_of_;  // by node
   std::vector<std::uint32_t> free_[17];
   std::uint32_t scalars_ = 0;
 };

@@ -58,7 +58,8 @@ struct Chain {
 };
 
 /// Elements of an array that are consecutive along a row, as in an embedding: they begin at `start`, of which each row
-/// has one, plus the positions of a counting leaf. They are read in place, those of short rows after a copy.
+/// has one, plus the positions of a counting leaf. They are read in place; those of short rows are first copied to a
+/// tile.
 struct Run {
   ValueId value, array, start;
   std::uint32_t leaf;
@@ -71,7 +72,7 @@ struct DirectOperand {
   std::uint32_t number;  // of the array among the nest's operands
 };
 
-/// Something that steps read or write: a node of the graph.
+/// Something that steps read or write: a node of the graph, or, numbered after the nodes, one that is spread.
 struct Value {
   enum class Kind : std::uint8_t { Unused, Leaf, Array, Scalar, Constant, Result, Run, Spread } kind = Kind::Unused;
   std::uint8_t size = 8;  // bytes of an element

@@ -30,7 +30,7 @@ constexpr std::int64_t unpacked_tile = 8192;  // elements, for a single step, wh
 std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   if (layout.panel > 1) return std::min({steps.tile, layout.row, panel_tile});
   if (layout.row <= steps.tile) return layout.row;
-  // Of a period and a short row, the longer one is a multiple of the other.
+  // Both are products of the innermost extents, so the longer one is a multiple of the other.
   if (const std::int64_t unit = std::max(layout.period, layout.short_row); unit > 1)
     return std::max(steps.tile / unit, (least_tile + unit - 1) / unit) * unit;
   const bool one_pass =
@@ -75,7 +75,9 @@ struct TileProgram::Impl {
 
   Impl(const Graph& graph, std::string_view name)
       : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name)})),
-        shortest(shortest_rows_of(graph)) {}
+        shortest(shortest_rows_of(graph)),
+        may_be_in_place(std::ranges::none_of(
+            graph.nodes(), [](const Node& n) { return n.op == Op::iota || n.op == Op::array || n.op == Op::call; })) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps, whose functions are ready.
@@ -120,14 +122,14 @@ struct TileProgram::Impl {
     return !is_one_operation || (layout.rows > 1 && layout.row < long_row);
   }
 
-  bool has_short_rows(const LoopNest& nest) const noexcept {
-    if (nest.contiguous || nest.ndim < 2) return false;
+  bool may_be_one_loop_over_short_rows(const LoopNest& nest) const noexcept {
+    if (!may_be_in_place || nest.contiguous || nest.ndim < 2) return false;
     return nest.extents[nest.ndim - 1] >= shortest_compiled_rows.any && merges_rows(nest, shortest);
   }
 
   /// A compiled loop takes rows as they are that tiles would merge, if it reads all operands in place.
   const Steps* compiled_for_short_rows(const LoopNest& nest, TileLayout& layout) {
-    if (!has_short_rows(nest)) return nullptr;
+    if (!may_be_one_loop_over_short_rows(nest)) return nullptr;
     const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
     if (std::ranges::any_of(layout.accesses, [](Access a) { return a >= Access::Repeated; })) return nullptr;
     v.tier->count(nanoseconds_of(v.steps, layout, nest));
@@ -152,6 +154,7 @@ struct TileProgram::Impl {
 
   const std::shared_ptr<const TierSource> source;
   const ShortestRows shortest;
+  const bool may_be_in_place;                   // there are no operands without memory
   std::atomic<const Variant*> newest{nullptr};  // owned; immutable once published
   std::mutex adding;
   std::atomic<int> variants{0};
@@ -170,7 +173,7 @@ bool TileProgram::is_compiled() const noexcept {
 void TileProgram::prepare(const LoopNest& nest) const {
   TileLayout layout;
   for (const bool is_compiled : {true, false}) {
-    if (is_compiled && !impl_->has_short_rows(nest)) continue;
+    if (is_compiled && !impl_->may_be_one_loop_over_short_rows(nest)) continue;
     const ShortestRows shortest = is_compiled ? shortest_compiled_rows : impl_->shortest;
     const Impl::Variant& v = impl_->variant_for(nest, layout, shortest);
     if (Impl::is_worth_compiling(v, layout)) v.tier->prepare();

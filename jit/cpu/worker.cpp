@@ -121,11 +121,11 @@ void Worker::bind_inputs() {
   panels_.clear();
   for (const ValueId v : steps.arrays) at_[v] = job_->nest.operands[job_->operand_of(steps.values[v])].data;
   runs_.clear();
-  for (const Run& r : steps.runs) {
-    if (has_short_rows()) break;
-    const std::uint32_t leaf = job_->leaf_operand(r.leaf);
-    runs_.push_back({r.value, r.start, at_[r.array], leaf, 0, row_stride(leaf)});
-  }
+  if (!has_short_rows())
+    for (const Run& r : steps.runs) {
+      const std::uint32_t leaf = job_->leaf_operand(r.leaf);
+      runs_.push_back({r.value, r.start, at_[r.array], leaf, 0, row_stride(leaf)});
+    }
   for (const ValueId v : steps.inputs) {
     const std::uint32_t operand = job_->operand_of(steps.values[v]);
     switch (job_->layout.accesses[operand]) {
@@ -327,7 +327,7 @@ void Worker::copy(const void* from, void* to, std::size_t size, int form, std::i
   memory_loops(job_->table, m).forms[form](to, &from, n);
 }
 
-/// The elements [first, first + n) of the row of these dims that begins at this offset.
+/// Packs the elements [first, first + n) of the row of these dims that begins at this offset.
 void Worker::pack_operand(std::byte* to, const NestOperand& o, std::size_t size, std::int64_t offset, RowDims dims,
                           std::int64_t first, std::int64_t n) const {
   if (o.data == nullptr)

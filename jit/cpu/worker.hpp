@@ -76,9 +76,9 @@ class Worker {
   };
   /// An operand with one element for each short row.
   struct ShortRowInput {
-    Input input;       // its value is none if it counts the positions of a CopiedRun
+    Input input;       // its value is none for the leaf of a CopiedRun
     std::byte* to;     // where a tile's are packed
-    bool is_adjacent;  // they are read in place
+    bool is_adjacent;  // in memory, so they are read in place
   };
   /// A Run's array, and how many elements from the run's start in this row the leaf's positions begin.
   struct RunInput {
@@ -144,7 +144,7 @@ class Worker {
   void pack_operand(std::byte* to, const NestOperand& operand, std::size_t size, std::int64_t offset, RowDims dims,
                     std::int64_t first, std::int64_t n) const;
   RowDims dims_of_row() const noexcept { return {job_->layout.first_row_dim, job_->nest.ndim}; }
-  /// Those that tell a row's short rows apart.
+  /// The dims over which a row's short rows are numbered.
   RowDims dims_of_short_rows() const noexcept { return {job_->layout.first_row_dim, job_->layout.short_row_dim}; }
   bool has_short_rows() const noexcept { return job_->layout.uniform.per_short_row; }
   void pack_inputs(std::int64_t first, std::int64_t n);

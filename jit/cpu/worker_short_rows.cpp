@@ -46,7 +46,7 @@ void Worker::bind_short_row_input(ValueId v, std::uint32_t operand) {
   short_row_inputs_.push_back({{v, operand, row_stride(operand), 0}, to, is_adjacent});
 }
 
-/// Of a tile's elements [first, first + n).
+/// What the tile of elements [first, first + n), which are whole short rows, reads of them.
 void Worker::compute_short_rows(std::int64_t first, std::int64_t n) {
   const std::int64_t length = job_->layout.short_row, row = first / length, rows = n / length;
   for (const auto& [i, to, is_adjacent] : short_row_inputs_) {

@@ -101,6 +101,23 @@ TEST(CpuCompiledLoops, EveryConversion) {
   });
 }
 
+// Compilers take a conversion to an integer and back for a truncation, which keeps the sign of what becomes 0.
+TEST(CpuCompiledLoops, FloatsThroughIntegers) {
+  Case c;
+  for (const DType from : {DType::Float32, DType::Float64}) {
+    const Operand x = c.leaf(from);
+    for (const DType through : {DType::Int32, DType::Int64}) {
+      const Operand n = c.graph.node(Op::cast, through, std::vector{x});
+      for (const DType to : {DType::Float32, DType::Float64}) c.output(c.graph.node(Op::cast, to, std::vector{n}), to);
+      c.output(c.graph.cast(c.graph.cast(n, DType::Float32), DType::BFloat16), DType::BFloat16);
+    }
+  }
+  for_two_isas([&](Isa isa) {
+    SCOPED_TRACE(isa_name(isa));
+    for (const std::int64_t n : {1, 5, 19, 300}) c.check(n, 0, seed_of_tests() + static_cast<std::uint32_t>(n));
+  });
+}
+
 /// Bools, 8-byte and 16-bit values between floats: (half(x) > y) & (y < z) ? x : float(z), z a double.
 TEST(CpuCompiledLoops, DtypesInOneLoop) {
   Case c;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 #include <iterator>
+#include <jit/cpu/layout.hpp>
 #include <random>
 #include <vector>
 
@@ -196,6 +197,31 @@ TEST(CpuShortRows, AsIfOperandsWereExpanded) {
       for (std::size_t k = 0; k < outputs; ++k) ASSERT_TRUE(operands.are_equal(k, output_sizes[k])) << "output " << k;
     }
   });
+}
+
+TEST(CpuShortRows, AreTheLongestThatManyElementsAreTheSameAlong) {
+  std::byte memory{};
+  const auto short_row = [&](std::vector<std::int64_t> extents, std::vector<std::vector<std::int64_t>> strides) {
+    LoopNest nest;
+    nest.ndim = static_cast<int>(extents.size());
+    for (int d = nest.ndim; d-- > 0;) nest.numel *= nest.extents[d] = extents[static_cast<std::size_t>(d)];
+    for (const auto& s : strides) {  // the result, arrays, an index
+      nest.operands.push_back({&s == &strides.back() ? nullptr : &memory, {}, 0});
+      std::ranges::copy(s, nest.operands.back().strides);
+    }
+    jit::cpu::TileLayout layout;
+    make_layout(layout, nest, jit::cpu::shortest_rows);
+    EXPECT_EQ(layout.short_row > 1, layout.uniform.per_short_row);
+    return layout.short_row;
+  };
+  EXPECT_EQ(short_row({300, 16}, {{16, 1}, {1, 0}, {16, 1}}), 16);
+  EXPECT_EQ(short_row({300, 16, 3}, {{48, 3, 1}, {0, 0, 1}, {1, 0, 0}, {0, 3, 1}}), 48);   // rows of matrices
+  EXPECT_EQ(short_row({300, 16, 3}, {{48, 3, 1}, {0, 1, 0}, {1, 0, 0}, {0, 3, 1}}), 48);   // beside rows of 3
+  EXPECT_EQ(short_row({30, 9, 16}, {{144, 16, 1}, {1, 0, 0}, {0, 16, 1}}), 1);             // no shorter than the rows
+  EXPECT_EQ(short_row({30, 9, 16}, {{144, 16, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}), 16);  // in rows of 144
+  EXPECT_EQ(short_row({30, 6, 16}, {{96, 16, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}), 16);
+  EXPECT_EQ(short_row({300, 7}, {{7, 1}, {1, 0}, {7, 1}}), 1);
+  EXPECT_EQ(short_row({300, 16}, {{16, 1}, {16, 1}, {16, 1}}), 1);
 }
 
 TEST(CpuShortRows, AnIndexOutOfRange) {

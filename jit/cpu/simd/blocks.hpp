@@ -207,6 +207,7 @@ SINTER_INLINE Block<To, width> converted_one_by_one(const Block<From, width>& b)
   Stored<To> to[elements<width>];
   __builtin_memcpy(from, &b, sizeof from);
   for (int i = 0; i < elements<width>; ++i) to[i] = converted<To, From>(from[i]);
+  if (std::is_floating_point_v<From>) asm("" : "+m"(to));  // a later conversion back would become trunc(): -0 for 0
   Block<To, width> r{};
   __builtin_memcpy(&r, to, sizeof to);
   return r;
