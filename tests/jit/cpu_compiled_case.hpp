@@ -9,21 +9,10 @@
 #include <vector>
 
 #include <jit/cpu/steps.hpp>
-#include <sinter/jit/cpu_jit.hpp>
 #include "cpu_kernels.hpp"
+#include "when_compiled.hpp"
 
 namespace sinter::test {
-
-/// Sets when loops are compiled.
-class When {
- public:
-  explicit When(CpuJit when) : before_(cpu_jit()) { set_cpu_jit(when); }
-  ~When() { set_cpu_jit(before_); }
-  When(const When&) = delete;
-
- private:
-  CpuJit before_;
-};
 
 inline bool is_nan(DType dtype, Bits bits) {
   return dtype == DType::Float32 ? as<float>(bits) != as<float>(bits)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <jit/evaluate/evaluator.hpp>
 #include <jit/passes/complex_parts.hpp>
@@ -13,6 +14,7 @@
 #include "device_arrays.hpp"
 #include "programs.hpp"
 #include "setup.hpp"
+#include "when_compiled.hpp"
 
 namespace sinter::testing {
 namespace {
@@ -96,6 +98,8 @@ TEST_P(Evaluate, RandomProgramsMatchTheReference) {
     std::mt19937_64 random(seed);
     Case c(random, GetParam(), seed % 4 ? Layout::Any : Layout::Contiguous);
     std::vector<TensorRef> outputs(c.program.outputs);
+    std::optional<test::When> compiled;
+    if (seed % 8 == 7) compiled.emplace(CpuJit::Always);
     const jit::Mode mode = seed % 5 == 4 && GetParam().is_cpu() ? jit::Mode::Eager : jit::Mode::Fused;
     despite_faults([&] {
       jit::evaluate(c.bound(), outputs.data(), mode, GetParam());
