@@ -154,7 +154,7 @@ struct TileProgram::Impl {
 
   const std::shared_ptr<const TierSource> source;
   const ShortestRows shortest;
-  const bool may_be_in_place;                   // there are no operands without memory
+  const bool may_be_in_place;                   // no operand lacks memory or is gathered, no function is called
   std::atomic<const Variant*> newest{nullptr};  // owned; immutable once published
   std::mutex adding;
   std::atomic<int> variants{0};
