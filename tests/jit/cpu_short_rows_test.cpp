@@ -109,9 +109,9 @@ class Operands {
   }
   bool are_equal(std::size_t output, std::size_t size) const {
     const auto& o = merged.operands[output];
+    const std::vector<std::int64_t> strides(o.strides, o.strides + dims_.count);
     for (std::int64_t i = 0; i < dims_.numel; ++i) {
-      std::int64_t at = i, offset = 0;
-      for (int d = dims_.count; d-- > 0; at /= dims_.extents[d]) offset += at % dims_.extents[d] * o.strides[d];
+      const std::int64_t offset = dims_.offset(strides, i);
       if (std::memcmp(o.data + static_cast<std::size_t>(offset) * size,
                       plain.operands[output].data + static_cast<std::size_t>(i) * size, size) != 0)
         return false;
