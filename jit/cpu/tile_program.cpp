@@ -134,7 +134,7 @@ struct TileProgram::Impl {
     if (std::ranges::any_of(layout.accesses, [](Access a) { return a >= Access::Repeated; })) return nullptr;
     v.tier->count(nanoseconds_of(v.steps, layout, nest));
     const Steps* const compiled = v.tier->ready();
-    return compiled != nullptr && DirectRun::is_possible(*compiled, nest, layout) ? compiled : nullptr;
+    return compiled != nullptr && compiled->tiles.size() == 1 ? compiled : nullptr;
   }
 
   const Variant* find(UniformLeaves uniform) const {
