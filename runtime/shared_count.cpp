@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 
 #include "stripe.hpp"
+#include "thread_fences.hpp"
 
 namespace sinter::inline v1::runtime {
 
@@ -38,26 +40,55 @@ SharedCount::~SharedCount() {
   if (Stripes* const all = stripes_.load(std::memory_order_relaxed); all != &no_stripes) delete all;
 }
 
-/// The caller's handle stays counted until the stripes are closed by one thread, so that the object stays.
+/// The counts elsewhere are closed by one thread, before the object can be destroyed.
 bool SharedCount::release_last_handle(std::uint64_t w) noexcept {
   for (;;) {
-    if (static_cast<std::uint32_t>(w) == stripes_open + one_handle) {
-      if (word_.compare_exchange_weak(w, w - stripes_open - one_handle + stripes_closing, std::memory_order_acq_rel,
+    if (const std::uint64_t open = w & all_open; is_last_handle(w) && open != 0) {
+      if (word_.compare_exchange_weak(w, w - open - one_handle + closing, std::memory_order_acq_rel,
                                       std::memory_order_acquire))
-        return close_stripes();
+        return close(open);
     } else if (word_.compare_exchange_weak(w, w - one_handle, std::memory_order_acq_rel, std::memory_order_acquire)) {
       return w == one_handle;
     }
   }
 }
 
-bool SharedCount::close_stripes() noexcept {
+/// Adds the holds that were counted elsewhere. If those at home cannot be known, the object is never destroyed.
+bool SharedCount::close(std::uint64_t open) noexcept {
+  std::int64_t holds = 0;
+  if ((open & home_open) && !end_home(holds)) return false;
+  if (open & stripes_open) holds += close_stripes();
+  const std::uint64_t change = static_cast<std::uint64_t>(holds) * one_hold - closing;
+  return word_.fetch_add(change, std::memory_order_acq_rel) + change == 0;
+}
+
+std::int64_t SharedCount::close_stripes() noexcept {
   std::int64_t holds = 0;
   Stripes* all = nullptr;
   if (!stripes_.compare_exchange_strong(all, &no_stripes, std::memory_order_acq_rel, std::memory_order_acquire))
     for (Stripe& stripe : all->of) holds += stripe.close();
-  const std::uint64_t change = static_cast<std::uint64_t>(holds) * one_hold - stripes_closing;
-  return word_.fetch_add(change, std::memory_order_acq_rel) + change == 0;
+  return holds;
+}
+
+/// Only while there is a handle, with which it is closed.
+bool SharedCount::open_home() noexcept {
+  std::uint64_t w = word_.load(std::memory_order_relaxed);
+  do {
+    if ((w & all_handles) == 0 || (w & closing) != 0) return false;
+  } while (!word_.compare_exchange_weak(w, w | home_open, std::memory_order_acq_rel, std::memory_order_relaxed));
+  return true;
+}
+
+/// The word says that the home is closed. After the fence, its thread has seen that, or it says that it is counting, so
+/// that this thread sees when it has finished. False if threads cannot be fenced.
+bool SharedCount::end_home(std::int64_t& holds) noexcept {
+  if (!is_at_home()) {
+    if (!fence_all_threads()) return false;
+    while (home_->counting.load(std::memory_order_acquire) == this) std::this_thread::yield();
+  }
+  holds = home_holds_.load(std::memory_order_relaxed);
+  home_holds_.store(0, std::memory_order_relaxed);
+  return true;
 }
 
 constexpr std::uint8_t many_holds = 128;  // of other threads: a tensor that is only handed over gets no stripes
@@ -70,7 +101,7 @@ SharedCount::Stripes* SharedCount::open_stripes() noexcept {
     return nullptr;
   }
   std::uint64_t w = word_.load(std::memory_order_relaxed);
-  if ((w & all_handles) == 0 || (w & (stripes_open | stripes_closing)) != 0) return nullptr;
+  if ((w & all_handles) == 0 || (w & (stripes_open | closing)) != 0) return nullptr;
   Stripes* const fresh = new (std::nothrow) Stripes;
   if (fresh == nullptr) return nullptr;
   for (Stripe& stripe : fresh->of) stripe.open();
@@ -84,15 +115,19 @@ SharedCount::Stripes* SharedCount::open_stripes() noexcept {
 }
 
 void SharedCount::hold_elsewhere() noexcept {
-  Stripes* all = stripes_.load(std::memory_order_acquire);
-  if (all == nullptr) all = open_stripes();
-  if (all != nullptr && all->of[this_stripe()].add(1, std::memory_order_relaxed)) return;
+  if (is_at_home()) {
+    if (open_home() && count_at_home(1)) return;
+  } else {
+    Stripes* all = stripes_.load(std::memory_order_acquire);
+    if (all == nullptr) all = open_stripes();
+    if (all != nullptr && all->of[this_stripe()].add(1, std::memory_order_relaxed)) return;
+  }
   word_.fetch_add(one_hold, std::memory_order_relaxed);
 }
 
-/// A hold that was taken in the word may be dropped in a stripe: only the sum matters.
+/// A hold that was taken in the word may be dropped in a stripe or at home: only the sum matters.
 bool SharedCount::drop_elsewhere() noexcept {
-  Stripes* const all = stripes_.load(std::memory_order_acquire);
+  Stripes* const all = is_at_home() ? nullptr : stripes_.load(std::memory_order_acquire);
   if (all != nullptr && all->of[this_stripe()].add(-1, std::memory_order_release)) return false;
   return drop_here();
 }
@@ -100,8 +135,10 @@ bool SharedCount::drop_elsewhere() noexcept {
 std::uint32_t SharedCount::owners() const noexcept {
   const std::uint64_t w = word_.load(std::memory_order_acquire);
   const auto handles = static_cast<std::uint32_t>(w & all_handles);
-  if (w & (stripes_open | stripes_closing)) return std::max(handles + 1, 2u);
-  return handles + static_cast<std::uint32_t>(w >> 32);
+  const bool is_known = (w & (stripes_open | closing)) == 0 && ((w & home_open) == 0 || is_at_home());
+  if (!is_known) return std::max(handles + 1, 2u);
+  const std::int64_t at_home = w & home_open ? home_holds_.load(std::memory_order_relaxed) : 0;
+  return handles + static_cast<std::uint32_t>(w >> 32) + static_cast<std::uint32_t>(at_home);
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -163,7 +163,7 @@ INTERNAL = """
     dsl/history.hpp dsl/npy.hpp dsl/operand_info.hpp dsl/operators.hpp dsl/rows.hpp dsl/tree.hpp dsl/value.hpp jit/dtype_rule.hpp jit/evaluate.hpp jit/grad.hpp jit/graph.hpp
     jit/inspect.hpp jit/lazy.hpp jit/mesh.hpp jit/ops.hpp jit/prepare.hpp jit/program.hpp jit/recorded.hpp jit/scan.hpp jit/scatter.hpp jit/select.hpp
     jit/sort.hpp nn.hpp nn/parameter.hpp optim.hpp runtime/backend.hpp runtime/buffer.hpp runtime/communicator.hpp runtime/fault.hpp runtime/float_environment.hpp runtime/function_ref.hpp runtime/interference_size.hpp runtime/matrix_product.hpp
-    runtime/order.hpp runtime/shared_count.hpp runtime/shards.hpp runtime/stream_impl.hpp runtime/tensor_impl.hpp runtime/transfer.hpp sinter.hpp""".split()
+    runtime/home_thread.hpp runtime/order.hpp runtime/shared_count.hpp runtime/shards.hpp runtime/stream_impl.hpp runtime/tensor_impl.hpp runtime/transfer.hpp sinter.hpp""".split()
 HIDDEN = {"detail", "adl", "jit", "runtime"}
 
 

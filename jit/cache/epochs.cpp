@@ -1,9 +1,6 @@
 #include "epochs.hpp"
 
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -18,15 +15,6 @@
 
 namespace sinter::inline v1::jit {
 namespace {
-
-bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
-
-/// False if other threads cannot be fenced now.
-bool fence_all_threads(bool has_membarrier) noexcept {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  return !has_membarrier || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
-         (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
-}
 
 struct Waiting {
   std::uint64_t epoch;  // EpochGuards that began before it may be using the object
@@ -57,7 +45,6 @@ constinit runtime::NoDestructor<Readers> readers;
 
 constinit std::atomic<std::uint64_t> EpochGuard::epoch_{1};
 constinit std::atomic<std::uint64_t> EpochGuard::awaited_{0};
-const bool EpochGuard::has_membarrier_ = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
 
 EpochReader::EpochReader() {
   Readers& r = readers.get();
@@ -90,7 +77,7 @@ void reclaim() noexcept try {
   std::vector<Waiting> destroyed;  // after the lock is released
   const runtime::ForkSafeLock lock(r.mutex, std::nothrow);
   destroyed.reserve(r.waiting.size());
-  if (!fence_all_threads(EpochGuard::has_membarrier_)) return;  // next time
+  if (!runtime::fence_all_threads()) return;  // next time
   std::uint64_t oldest = std::numeric_limits<std::uint64_t>::max();
   for (const Readers::ThreadReader& k : r.all)
     if (const std::uint64_t since = k.reader->since.load(std::memory_order_seq_cst)) oldest = std::min(oldest, since);

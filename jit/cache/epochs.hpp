@@ -5,6 +5,7 @@
 #include <memory>
 
 #include <runtime/per_thread.hpp>
+#include <runtime/thread_fences.hpp>
 
 namespace sinter::inline v1::jit {
 
@@ -30,7 +31,7 @@ class EpochGuard {
   EpochGuard() : reader_(runtime::per_thread<EpochReader>()) {
     if (reader_.depth++ > 0) return;
     reader_.since.store(epoch_.load(std::memory_order_acquire), std::memory_order_release);
-    fence_own_thread();
+    runtime::fence_own_thread();
   }
   EpochGuard(const EpochGuard&) = delete;
   EpochGuard& operator=(const EpochGuard&) = delete;
@@ -42,18 +43,11 @@ class EpochGuard {
   friend void retire(std::shared_ptr<const void> object) noexcept;
   friend void reclaim() noexcept;
 
-  /// The reader's side of the fence.
-  static void fence_own_thread() noexcept {
-    if (has_membarrier_) [[likely]]
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-    else
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-  }
   /// Reclaims only if an object may be waiting for this EpochGuard.
   void end() noexcept {
     const std::uint64_t since = reader_.since.load(std::memory_order_relaxed);
     reader_.since.store(0, std::memory_order_release);
-    fence_own_thread();
+    runtime::fence_own_thread();
     if (since < awaited_.load(std::memory_order_relaxed)) [[unlikely]]
       reclaim();
   }
@@ -61,9 +55,6 @@ class EpochGuard {
   static constinit std::atomic<std::uint64_t> epoch_;
   /// The newest epoch that an object waits for; 0 if none does.
   static constinit std::atomic<std::uint64_t> awaited_;
-  /// Whether the reclaiming thread can fence all other threads, so that an EpochGuard, which is much more frequent,
-  /// needs no fence. Sandboxes may forbid it.
-  static const bool has_membarrier_;
 
   EpochReader& reader_;
 };
