@@ -14,7 +14,7 @@ function(sinter_embed target symbol)
     string(APPEND text "${part}")
   endforeach()
   string(LENGTH "${text}" length)
-  if(length GREATER 60000)
+  if(length GREATER 65500)  # compilers need not take more than 65,536 characters
     message(FATAL_ERROR "${symbol} is too long for one string literal")
   endif()
   file(CONFIGURE OUTPUT ${out} CONTENT [[

@@ -91,11 +91,10 @@ SINTER_INLINE Block<T, Range::width> load(const void* array, std::int64_t i, Ran
         b.v[k] = Vec<T>::load(p, count_of_part<T>(range, k));
   } else {
     const auto* p = static_cast<const Raw<T>*>(array) + i;
-    b = {};
-    if constexpr (!std::is_same_v<Range, First>)
-      __builtin_memcpy(&b.v, p, elements<width> * sizeof(T));
+    if constexpr (std::is_same_v<Range, First>)
+      load_first_bytes(b.v, p, range.count * static_cast<int>(sizeof(T)));
     else
-      copy_bytes(&b.v, p, range.count * static_cast<int>(sizeof(T)));
+      for (auto& part : b.v) __builtin_memcpy(&part, p, sizeof part), p += sizeof part / sizeof *p;
   }
   return b;
 }
@@ -118,10 +117,10 @@ SINTER_INLINE void store(void* array, std::int64_t i, Range range, const Block<T
         b.v[k].store(p, count_of_part<T>(range, k));
   } else {
     auto* p = static_cast<Raw<T>*>(array) + i;
-    if constexpr (!std::is_same_v<Range, First>)
-      __builtin_memcpy(p, &b.v, elements<width> * sizeof(T));
+    if constexpr (std::is_same_v<Range, First>)
+      store_first_bytes(p, b.v, range.count * static_cast<int>(sizeof(T)));
     else
-      copy_bytes(p, &b.v, range.count * static_cast<int>(sizeof(T)));
+      for (const auto& part : b.v) __builtin_memcpy(p, &part, sizeof part), p += sizeof part / sizeof *p;
   }
 }
 /// One element for all.

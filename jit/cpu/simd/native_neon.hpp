@@ -21,6 +21,16 @@ SINTER_INLINE void store_first(Stored<T>* p, Native<T> v, int count) {
   copy_bytes(p, &v, count * static_cast<int>(sizeof(T)));
 }
 
+template <class Part>
+SINTER_INLINE void load_first_bytes(Part& to, const void* p, int bytes) {
+  __builtin_memset(&to, 0, sizeof to);
+  copy_bytes(&to, p, bytes);
+}
+template <class Part>
+SINTER_INLINE void store_first_bytes(void* p, const Part& from, int bytes) {
+  copy_bytes(p, &from, bytes);
+}
+
 SINTER_INLINE Native<std::uint8_t> native_min(Native<std::uint8_t> a, Native<std::uint8_t> b) {
   return (Native<std::uint8_t>)vminq_u8((uint8x16_t)a, (uint8x16_t)b);
 }

@@ -91,6 +91,43 @@ SINTER_INLINE void store_first(Stored<T>* p, Native<T> v, int count) {
 #endif
 }
 
+/// The first bytes of a part of a vector, as load_first() and store_first().
+template <class Part>
+SINTER_INLINE void load_first_bytes(Part& to, const void* p, int bytes) {
+#if defined(__AVX512F__)
+  const __m512i whole = _mm512_maskz_loadu_epi8((1ull << bytes) - 1, p);
+  const auto set = [&](auto v) SINTER_LAMBDA { __builtin_memcpy(&to, &v, sizeof to); };
+  if constexpr (sizeof to == 64)
+    set(whole);
+  else if constexpr (sizeof to == 32)
+    set(_mm512_castsi512_si256(whole));
+  else
+    set(_mm512_castsi512_si128(whole));
+#else
+  __builtin_memset(&to, 0, sizeof to);
+  copy_bytes(&to, p, bytes);
+#endif
+}
+template <class Part>
+SINTER_INLINE void store_first_bytes(void* p, const Part& from, int bytes) {
+#if defined(__AVX512F__)
+  const auto get = [&](auto v) SINTER_LAMBDA {
+    __builtin_memcpy(&v, &from, sizeof from);
+    return v;
+  };
+  __m512i whole;
+  if constexpr (sizeof from == 64)
+    whole = get(__m512i());
+  else if constexpr (sizeof from == 32)
+    whole = _mm512_castsi256_si512(get(__m256i()));
+  else
+    whole = _mm512_castsi128_si512(get(__m128i()));
+  _mm512_mask_storeu_epi8(p, (1ull << bytes) - 1, whole);
+#else
+  copy_bytes(p, &from, bytes);
+#endif
+}
+
 /// The smaller of each two bytes, which compilers do not find.
 SINTER_INLINE Native<std::uint8_t> native_min(Native<std::uint8_t> a, Native<std::uint8_t> b) {
 #if defined(__AVX512F__)

@@ -107,8 +107,8 @@ struct Mask {
 
   static SINTER_INLINE Mask load(const element* p) { return {widen(p) != 0}; }
   static SINTER_INLINE Mask load(const element* p, int count) {
-    alignas(16) element bytes[vector_bytes] = {};
-    copy_bytes(bytes, p, count);
+    alignas(16) element bytes[vector_bytes];
+    load_first_bytes(bytes, p, count);
     return load(bytes);
   }
   static SINTER_INLINE Mask broadcast(const element* p) { return {(NativeMask<T>{} + static_cast<Bits<T>>(*p)) != 0}; }
@@ -116,7 +116,7 @@ struct Mask {
   SINTER_INLINE void store(element* p, int count) const {
     alignas(16) element bytes[vector_bytes];
     store(bytes);
-    copy_bytes(p, bytes, count);
+    store_first_bytes(p, bytes, count);
   }
 
   friend SINTER_INLINE Mask operator&(Mask a, Mask b) { return {a.v & b.v}; }
