@@ -1,9 +1,10 @@
 #include <sinter/runtime/home_thread.hpp>
 
-#include <mutex>
+#include <unistd.h>
+
+#include <chrono>
 #include <new>
-#include <utility>
-#include <vector>
+#include <thread>
 
 #include "fork.hpp"
 #include "thread_fences.hpp"
@@ -12,63 +13,74 @@ namespace sinter::inline v1::runtime {
 namespace {
 
 constinit HomeThread nobody;
-
-/// Objects may outlive the thread that made them, so none is ever destroyed.
-struct HomeThreads {
-  std::mutex mutex;
-  std::vector<HomeThread*> all, vacant;
-  ForkHandler fork_handler{*this};
-
-  HomeThread* take() {
-    const ForkSafeLock lock(mutex, std::nothrow);
-    if (vacant.empty()) {
-      all.reserve(all.size() + 1);
-      vacant.reserve(all.size() + 1);
-      all.push_back(new HomeThread);
-      vacant.push_back(all.back());
-    }
-    HomeThread* const taken = vacant.back();
-    vacant.pop_back();
-    return taken;
-  }
-  void give_back(HomeThread* t) noexcept {
-    const ForkSafeLock lock(mutex, std::nothrow);
-    vacant.push_back(t);  // there is room for all
-  }
-
-  void before_fork() noexcept {}
-  /// The parent's other threads do not exist in the child.
-  void after_fork(bool in_child) noexcept {
-    if (!in_child) return;
-    vacant.clear();
-    for (HomeThread* const t : all)
-      if (t != HomeThread::current) {
-        t->counting.store(nullptr, std::memory_order_relaxed);
-        vacant.push_back(t);
-      }
-  }
-};
-
-constinit NoDestructor<HomeThreads> threads;
+/// All there are. Objects may outlive the thread that made them, so none is ever destroyed.
+constinit std::atomic<HomeThread*> newest{nullptr};
 
 }  // namespace
 
 constinit thread_local HomeThread* HomeThread::current = nullptr;
 
+/// The other threads of a forked process do not exist in the child.
+struct HomeThread::InChild {
+  ForkHandler handler{*this};
+  void before_fork() noexcept {}
+  void after_fork(bool in_child) noexcept {
+    if (!in_child) return;
+    for (HomeThread* t = newest.load(std::memory_order_acquire); t != nullptr; t = t->next_)
+      if (t == current)
+        t->process_.store(::getpid(), std::memory_order_relaxed);
+      else
+        t->leave();
+  }
+};
+
+void HomeThread::leave() noexcept {
+  counting.store(nullptr, std::memory_order_relaxed);
+  is_taken_.store(false, std::memory_order_release);
+}
+
+HomeThread* HomeThread::take() {
+  static constinit NoDestructor<InChild> in_child;
+  in_child.get();
+  for (HomeThread* t = newest.load(std::memory_order_acquire); t != nullptr; t = t->next_)
+    if (!t->is_taken_.load(std::memory_order_relaxed) && !t->is_taken_.exchange(true, std::memory_order_acquire))
+      return t;
+  auto* const fresh = new HomeThread;
+  fresh->next_ = newest.load(std::memory_order_relaxed);
+  while (!newest.compare_exchange_weak(fresh->next_, fresh, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  return fresh;
+}
+
 HomeThread* HomeThread::enter() noexcept try {
   static constinit thread_local bool has_left = false;
   if (has_left || !has_membarrier) return &nobody;
-  current = threads.get().take();
+  HomeThread* const taken = take();
+  taken->process_.store(::getpid(), std::memory_order_relaxed);
   struct Leave {
     ~Leave() {
-      threads.get().give_back(std::exchange(current, nullptr));
+      HomeThread* const left = current;
+      current = nullptr;
       has_left = true;
+      left->leave();
     }
   };
   thread_local const Leave leave;
-  return current;
+  return current = taken;
 } catch (const std::bad_alloc&) {
   return &nobody;
+}
+
+/// A child of a fork may call this before it is known here that the thread does not exist.
+void HomeThread::wait_while_counting(const void* object) const noexcept {
+  constexpr int yields = 32;  // then it sleeps, in case that the thread has a lower priority
+  for (int i = 0; counting.load(std::memory_order_acquire) == object; ++i) {
+    if (process_.load(std::memory_order_relaxed) != ::getpid()) return;
+    if (i < yields)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 }  // namespace sinter::inline v1::runtime

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 
 #include "stripe.hpp"
 #include "thread_fences.hpp"
@@ -43,7 +42,7 @@ SharedCount::~SharedCount() {
 /// The counts elsewhere are closed by one thread, before the object can be destroyed.
 bool SharedCount::release_last_handle(std::uint64_t w) noexcept {
   for (;;) {
-    if (const std::uint64_t open = w & all_open; is_last_handle(w) && open != 0) {
+    if (const std::uint64_t open = w & open_flags; is_last_handle(w) && open != 0) {
       if (word_.compare_exchange_weak(w, w - open - one_handle + closing, std::memory_order_acq_rel,
                                       std::memory_order_acquire))
         return close(open);
@@ -53,10 +52,14 @@ bool SharedCount::release_last_handle(std::uint64_t w) noexcept {
   }
 }
 
-/// Adds the holds that were counted elsewhere. If those at home cannot be known, the object is never destroyed.
+/// Adds the holds that were counted elsewhere. If threads cannot be fenced, the object is never destroyed.
 bool SharedCount::close(std::uint64_t open) noexcept {
   std::int64_t holds = 0;
-  if ((open & home_open) && !end_home(holds)) return false;
+  if (open & home_open) {
+    const std::optional<std::int64_t> at_home = close_home();
+    if (!at_home) return false;
+    holds += *at_home;
+  }
   if (open & stripes_open) holds += close_stripes();
   const std::uint64_t change = static_cast<std::uint64_t>(holds) * one_hold - closing;
   return word_.fetch_add(change, std::memory_order_acq_rel) + change == 0;
@@ -72,23 +75,22 @@ std::int64_t SharedCount::close_stripes() noexcept {
 
 /// Only while there is a handle, with which it is closed.
 bool SharedCount::open_home() noexcept {
-  std::uint64_t w = word_.load(std::memory_order_relaxed);
+  std::uint64_t w = word_.load(std::memory_order_acquire);
   do {
     if ((w & all_handles) == 0 || (w & closing) != 0) return false;
-  } while (!word_.compare_exchange_weak(w, w | home_open, std::memory_order_acq_rel, std::memory_order_relaxed));
+    home_holds_.store(0, std::memory_order_relaxed);
+  } while (!word_.compare_exchange_weak(w, w | home_open, std::memory_order_acq_rel, std::memory_order_acquire));
   return true;
 }
 
-/// The word says that the home is closed. After the fence, its thread has seen that, or it says that it is counting, so
-/// that this thread sees when it has finished. False if threads cannot be fenced.
-bool SharedCount::end_home(std::int64_t& holds) noexcept {
+/// The holds that were counted at home; nothing if threads cannot be fenced. The word says already that the home is
+/// closed: after the fence, its thread has either seen that, or says that it is counting.
+std::optional<std::int64_t> SharedCount::close_home() noexcept {
   if (!is_at_home()) {
-    if (!fence_all_threads()) return false;
-    while (home_->counting.load(std::memory_order_acquire) == this) std::this_thread::yield();
+    if (!fence_all_threads()) return std::nullopt;
+    home_->wait_while_counting(this);
   }
-  holds = home_holds_.load(std::memory_order_relaxed);
-  home_holds_.store(0, std::memory_order_relaxed);
-  return true;
+  return home_holds_.load(std::memory_order_relaxed);
 }
 
 constexpr std::uint8_t many_holds = 128;  // of other threads: a tensor that is only handed over gets no stripes
@@ -114,7 +116,7 @@ SharedCount::Stripes* SharedCount::open_stripes() noexcept {
   return fresh;
 }
 
-void SharedCount::hold_elsewhere() noexcept {
+void SharedCount::hold_slowly() noexcept {
   if (is_at_home()) {
     if (open_home() && count_at_home(1)) return;
   } else {
@@ -126,10 +128,10 @@ void SharedCount::hold_elsewhere() noexcept {
 }
 
 /// A hold that was taken in the word may be dropped in a stripe or at home: only the sum matters.
-bool SharedCount::drop_elsewhere() noexcept {
+bool SharedCount::drop_slowly() noexcept {
   Stripes* const all = is_at_home() ? nullptr : stripes_.load(std::memory_order_acquire);
   if (all != nullptr && all->of[this_stripe()].add(-1, std::memory_order_release)) return false;
-  return drop_here();
+  return drop_in_word();
 }
 
 std::uint32_t SharedCount::owners() const noexcept {

@@ -175,7 +175,19 @@ TEST(SharedCount, ItsMakerCountsWhileTheLastHandleGoes) {
   EXPECT_EQ(leaked, 0) << made;
 }
 
-TEST(SharedCount, AChildOfAForkDropsWhatItsParentHeld) {
+std::atomic<SharedCount*> released_in_child{nullptr};
+void release_in_child() {
+  if (SharedCount* const count = released_in_child.exchange(nullptr)) {
+    alarm(20);  // must end, whatever the maker was doing
+    (void)count->release();
+  }
+}
+/// Before libraries register theirs, so that Sinter does not know yet that the parent's threads do not exist.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const register_early)() = [] {
+  pthread_atfork(nullptr, nullptr, release_in_child);
+};
+
+TEST(SharedCount, AChildOfAForkReleasesWhatItsParentHeld) {
   std::atomic<bool> stop{false};
   std::atomic<SharedCount*> made{nullptr};
   std::thread maker([&] {
@@ -187,13 +199,15 @@ TEST(SharedCount, AChildOfAForkDropsWhatItsParentHeld) {
     }
   });
   while (made == nullptr) std::this_thread::yield();
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 40; ++i) {
+    if (i % 2 == 0) released_in_child = made.load();
     const pid_t child = fork();
     if (child == 0) {
       alarm(20);
-      (void)made.load()->release();  // must end, whatever the maker was doing
+      if (i % 2 == 1) (void)made.load()->release();
       _exit(0);
     }
+    released_in_child = nullptr;
     int status = -1;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
@@ -202,7 +216,7 @@ TEST(SharedCount, AChildOfAForkDropsWhatItsParentHeld) {
   maker.join();
 }
 
-TEST(SharedCount, LanesOpenOnce) {
+TEST(SharedCount, StripesOpenOnce) {
   SharedCount count;
   open_stripes(count);
   count.hold();
@@ -231,6 +245,31 @@ TEST(SharedCount, OneOwnerIsNeverClaimedWrongly) {
   EXPECT_FALSE(count.release());
   EXPECT_EQ(count.owners(), 1u);
   EXPECT_TRUE(count.drop());
+}
+
+/// Another thread, with the only handle, exchanges it for a hold while the maker, which has a hold, asks.
+TEST(SharedCount, AnOwnerIsNotAloneWhileTheHomeIsClosed) {
+  std::atomic<SharedCount*> shared{nullptr};
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop)
+      if (SharedCount* const count = shared.exchange(nullptr)) {
+        count->hold();
+        EXPECT_FALSE(count->release());
+      }
+  });
+  int wrong = 0;
+  std::vector<std::unique_ptr<SharedCount>> all;  // the other thread may still be using them
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  while (std::chrono::steady_clock::now() < end) {
+    all.push_back(std::make_unique<SharedCount>());
+    all.back()->hold();
+    shared = all.back().get();
+    for (int i = 0; i < 20 || shared != nullptr; ++i) wrong += all.back()->owners() < 2;
+  }
+  stop = true;
+  other.join();
+  EXPECT_EQ(wrong, 0) << all.size();
 }
 
 /// An object whose references are counted a second time.

@@ -18,13 +18,14 @@ inline constexpr int elements = width * Vec<float>::lanes;
 /// Vectors of a block.
 template <class T, int width>
 inline constexpr int parts = elements<width> * static_cast<int>(sizeof(T)) / vector_bytes;
-/// An integer of the element's size.
+/// As many elements of a dtype that is only stored as a vector has floats: larger parts would go through memory at each
+/// conversion.
 template <class T>
-using Raw = std::conditional_t<
-    sizeof(T) == 8, std::uint64_t,
-    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
-
-using Float16Part __attribute__((vector_size(vector_bytes / 2))) = std::uint16_t;
+using StoredElement = std::conditional_t<is_half<T>, std::uint16_t, T>;
+template <class T>
+struct StoredPart {
+  typedef StoredElement<T> type __attribute__((vector_size(elements<1> * sizeof(T))));
+};
 
 template <class T, int w>
 struct Block {
@@ -38,17 +39,10 @@ struct Block<bool, w> {
   Mask<float> v[w];
 };
 template <class T, int w>
-  requires(!is_computed<T> && !is_half<T>)
+  requires(!is_computed<T>)
 struct Block<T, w> {
   static constexpr int width = w;
-  Raw<T> v[elements<w>];
-};
-/// As many elements in each part as a vector has floats: larger parts would go through memory at each conversion.
-template <class T, int w>
-  requires(is_half<T>)
-struct Block<T, w> {
-  static constexpr int width = w;
-  Float16Part v[w];
+  typename StoredPart<T>::type v[w];
 };
 
 /// Elements of a block: four vectors, one, or the first elements of one.
@@ -90,11 +84,12 @@ SINTER_INLINE Block<T, Range::width> load(const void* array, std::int64_t i, Ran
       else
         b.v[k] = Vec<T>::load(p, count_of_part<T>(range, k));
   } else {
-    const auto* p = static_cast<const Raw<T>*>(array) + i;
-    if constexpr (std::is_same_v<Range, First>)
-      load_first_bytes(b.v, p, range.count * static_cast<int>(sizeof(T)));
-    else
-      for (auto& part : b.v) __builtin_memcpy(&part, p, sizeof part), p += sizeof part / sizeof *p;
+    const auto* p = static_cast<const T*>(array) + i;
+    for (int k = 0; k < width; ++k, p += elements<1>)
+      if constexpr (std::is_same_v<Range, First>)
+        load_first_bytes(b.v[k], p, range.count * static_cast<int>(sizeof(T)));
+      else
+        __builtin_memcpy(&b.v[k], p, sizeof b.v[k]);
   }
   return b;
 }
@@ -116,11 +111,12 @@ SINTER_INLINE void store(void* array, std::int64_t i, Range range, const Block<T
       else
         b.v[k].store(p, count_of_part<T>(range, k));
   } else {
-    auto* p = static_cast<Raw<T>*>(array) + i;
-    if constexpr (std::is_same_v<Range, First>)
-      store_first_bytes(p, b.v, range.count * static_cast<int>(sizeof(T)));
-    else
-      for (const auto& part : b.v) __builtin_memcpy(p, &part, sizeof part), p += sizeof part / sizeof *p;
+    auto* p = static_cast<T*>(array) + i;
+    for (int k = 0; k < width; ++k, p += elements<1>)
+      if constexpr (std::is_same_v<Range, First>)
+        store_first_bytes(p, b.v[k], range.count * static_cast<int>(sizeof(T)));
+      else
+        __builtin_memcpy(p, &b.v[k], sizeof b.v[k]);
   }
 }
 /// One element for all.
@@ -132,17 +128,15 @@ SINTER_INLINE Block<T, 1> broadcast(const void* element) {
   } else if constexpr (is_computed<T>) {
     for (int k = 0; k < parts<T, 1>; ++k) b.v[k] = Vec<T>::broadcast(static_cast<const T*>(element));
   } else {
-    Raw<T> raw;
+    StoredElement<T> raw;
     __builtin_memcpy(&raw, element, sizeof raw);
-    if constexpr (is_half<T>)
-      b.v[0] = Float16Part{} + raw;
-    else
-      for (Raw<T>& v : b.v) v = raw;
+    b.v[0] = typename StoredPart<T>::type{} + raw;
   }
   return b;
 }
 
 using HalfWidthInts __attribute__((vector_size(vector_bytes / 2))) = std::int32_t;
+using HalfWidthFloats __attribute__((vector_size(vector_bytes / 2))) = float;
 
 /// Part k of a mask as one of the operation's element size.
 template <class T, int width>
@@ -155,14 +149,17 @@ SINTER_INLINE Mask<T> mask_part(const Block<bool, width>& b, int k) {
     return {__builtin_convertvector(half, NativeMask<T>)};
   }
 }
-template <class T, int width>
-SINTER_INLINE void set_mask_part(Block<bool, width>& b, int k, Mask<T> m) {
-  if constexpr (sizeof(T) == 4) {
-    b.v[k].v = m.v;
-  } else {
-    const HalfWidthInts half = __builtin_convertvector(m.v, HalfWidthInts);
-    __builtin_memcpy(reinterpret_cast<char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), &half, sizeof half);
-  }
+/// The masks `of_part(k)` of an operation's elements as a block.
+template <int width, class T, class F>
+SINTER_INLINE Block<bool, width> masks(F of_part) {
+  Block<bool, width> b;
+  const auto half = [&](int k) SINTER_LAMBDA { return __builtin_convertvector(of_part(k).v, HalfWidthInts); };
+  for (int k = 0; k < width; ++k)
+    if constexpr (sizeof(T) == 4)
+      b.v[k].v = of_part(k).v;
+    else
+      b.v[k].v = (NativeMask<float>)joined(half(2 * k), half(2 * k + 1));
+  return b;
 }
 /// Part k of a block, or of one that repeats.
 template <class T, class U, int width>
@@ -192,11 +189,28 @@ SINTER_INLINE auto apply(const Block<A, p>& a, const Block<B, q>& b, const Block
       result.v[k] = F::template apply<V>(part_of<T>(a, k), part_of<T>(b, k), part_of<T>(c, k));
     return result;
   } else {
-    Block<bool, width> result;
-    for (int k = 0; k < parts<T, width>; ++k)
-      set_mask_part<T>(result, k, F::template apply<V>(part_of<T>(a, k), part_of<T>(b, k), part_of<T>(c, k)));
-    return result;
+    return masks<width, T>([&](int k) SINTER_LAMBDA {
+      return F::template apply<V>(part_of<T>(a, k), part_of<T>(b, k), part_of<T>(c, k));
+    });
   }
+}
+
+/// The compiler must not take a conversion to integers and back for trunc(), which is -0 where the integer is 0.
+template <class V>
+SINTER_INLINE V kept(V v) {
+  asm("" : SINTER_IN_VECTOR(v));
+  return v;
+}
+
+/// Floats as integers of their size: truncates and saturates, NaN becomes 0.
+template <class To, class From>
+SINTER_INLINE Vec<To> truncated(Vec<From> x) {
+  static_assert(sizeof(To) == sizeof(From));
+  constexpr To highest = static_cast<To>(static_cast<std::make_unsigned_t<To>>(-1) >> 1), lowest = -highest - 1;
+  const Mask<From> is_low = x < Vec<From>(lowest), is_high = x >= Vec<From>(-static_cast<From>(lowest));
+  const Mask<From> is_inside = (x >= Vec<From>(lowest)) & !is_high;
+  const auto inside = (Native<From>)((NativeMask<From>)x.v & is_inside.v);
+  return {kept(__builtin_convertvector(inside, Native<To>)) | (is_low.v & lowest) | (is_high.v & highest)};
 }
 
 /// A block's elements one by one.
@@ -206,7 +220,7 @@ SINTER_INLINE Block<To, width> converted_one_by_one(const Block<From, width>& b)
   Stored<To> to[elements<width>];
   __builtin_memcpy(from, &b, sizeof from);
   for (int i = 0; i < elements<width>; ++i) to[i] = converted<To, From>(from[i]);
-  if (std::is_floating_point_v<From>) asm("" : "+m"(to));  // a later conversion back would become trunc(): -0 for 0
+  if (std::is_floating_point_v<From>) asm("" : "+m"(to));
   Block<To, width> r{};
   __builtin_memcpy(&r, to, sizeof to);
   return r;
@@ -214,6 +228,7 @@ SINTER_INLINE Block<To, width> converted_one_by_one(const Block<From, width>& b)
 /// A conversion to another dtype; the pairs of has_conversion() in compute_dtypes.hpp.
 template <class To, class From, int width>
 SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
+  constexpr bool from_float = std::is_same_v<From, float>, to_float = std::is_same_v<To, float>;
   Block<To, width> r;
   if constexpr (std::is_same_v<From, bool>) {
     if constexpr (is_computed<To>) {
@@ -223,22 +238,50 @@ SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
       return cast<To>(cast<std::int32_t>(b));
     }
   } else if constexpr (std::is_same_v<To, bool>) {
-    if constexpr (is_computed<From>) {
-      for (int k = 0; k < parts<From, width>; ++k) set_mask_part<From>(r, k, b.v[k] != Vec<From>(0));
-      return r;
-    } else {
+    if constexpr (is_computed<From>)
+      return masks<width, From>([&](int k) SINTER_LAMBDA { return b.v[k] != Vec<From>(0); });
+    else
       return cast<bool>(cast<std::int32_t>(b));
-    }
   } else if constexpr (is_half<From>) {
-    static_assert(std::is_same_v<To, float>);
+    static_assert(to_float);
     for (int k = 0; k < width; ++k) r.v[k] = load_wide(reinterpret_cast<const From*>(&b.v[k]));
     return r;
   } else if constexpr (is_half<To>) {
-    static_assert(std::is_same_v<From, float>);
+    static_assert(from_float);
     for (int k = 0; k < width; ++k) store_narrow(reinterpret_cast<To*>(&r.v[k]), b.v[k].v);
     return r;
-  } else if constexpr (std::is_same_v<From, std::int32_t> && std::is_same_v<To, float>) {
+  } else if constexpr (!is_computed<From> && to_float) {
+    return cast<float>(cast<std::int32_t>(b));
+  } else if constexpr (!is_computed<From> && std::is_same_v<To, std::int32_t>) {
+    for (int k = 0; k < width; ++k)
+      if constexpr (sizeof(From) == 2)
+        r.v[k].v = __builtin_convertvector(b.v[k], Native<std::int32_t>);
+      else
+        r.v[k].v = widened_bytes<std::int32_t>(reinterpret_cast<const std::uint8_t*>(&b.v[k]));
+    if constexpr (std::is_same_v<From, std::int8_t>)
+      for (auto& v : r.v) v.v = v.v << 24 >> 24;
+    return r;
+  } else if constexpr (!is_computed<To> && std::is_same_v<From, std::int32_t>) {
+    for (int k = 0; k < width; ++k) r.v[k] = __builtin_convertvector(b.v[k].v, typename StoredPart<To>::type);
+    return r;
+  } else if constexpr (std::is_same_v<From, std::int32_t> && to_float) {
     for (int k = 0; k < width; ++k) r.v[k] = __builtin_convertvector(b.v[k].v, Native<float>);
+    return r;
+  } else if constexpr ((from_float && std::is_same_v<To, std::int32_t>) ||
+                       (std::is_same_v<From, double> && std::is_same_v<To, std::int64_t>)) {
+    for (int k = 0; k < parts<To, width>; ++k) r.v[k] = truncated<To>(b.v[k]);
+    return r;
+  } else if constexpr (from_float && std::is_same_v<To, double>) {
+    for (int k = 0; k < 2 * width; ++k) {
+      HalfWidthFloats half;
+      __builtin_memcpy(&half, reinterpret_cast<const char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), sizeof half);
+      r.v[k].v = __builtin_convertvector(half, Native<double>);
+    }
+    return r;
+  } else if constexpr (std::is_same_v<From, double> && to_float) {
+    for (int k = 0; k < width; ++k)
+      r.v[k].v = (Native<float>)joined(__builtin_convertvector(b.v[2 * k].v, HalfWidthFloats),
+                                       __builtin_convertvector(b.v[2 * k + 1].v, HalfWidthFloats));
     return r;
   } else {
     return converted_one_by_one<To>(b);
