@@ -138,16 +138,20 @@ SINTER_INLINE Block<T, 1> broadcast(const void* element) {
 using HalfWidthInts __attribute__((vector_size(vector_bytes / 2))) = std::int32_t;
 using HalfWidthFloats __attribute__((vector_size(vector_bytes / 2))) = float;
 
+/// The lower half of a vector, or the upper one.
+template <class Half, class V>
+SINTER_INLINE Half half_of(const V& v, int k) {
+  Half half;
+  __builtin_memcpy(&half, reinterpret_cast<const char*>(&v) + k * (vector_bytes / 2), sizeof half);
+  return half;
+}
 /// Part k of a mask as one of the operation's element size.
 template <class T, int width>
 SINTER_INLINE Mask<T> mask_part(const Block<bool, width>& b, int k) {
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (sizeof(T) == 4)
     return {b.v[k].v};
-  } else {
-    HalfWidthInts half;
-    __builtin_memcpy(&half, reinterpret_cast<const char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), sizeof half);
-    return {__builtin_convertvector(half, NativeMask<T>)};
-  }
+  else
+    return {__builtin_convertvector(half_of<HalfWidthInts>(b.v[k / 2].v, k % 2), NativeMask<T>)};
 }
 /// The masks `of_part(k)` of an operation's elements as a block.
 template <int width, class T, class F>
@@ -195,22 +199,78 @@ SINTER_INLINE auto apply(const Block<A, p>& a, const Block<B, q>& b, const Block
   }
 }
 
+template <int width>
+SINTER_INLINE Block<float, width> to_floats(const Block<std::int32_t, width>& b) {
+  Block<float, width> r;
+  for (int k = 0; k < width; ++k) r.v[k].v = __builtin_convertvector(b.v[k].v, Native<float>);
+  return r;
+}
+template <int width>
+SINTER_INLINE Block<float, width> to_floats(const Block<double, width>& b) {
+  const auto half = [&](int k) SINTER_LAMBDA { return __builtin_convertvector(b.v[k].v, HalfWidthFloats); };
+  Block<float, width> r;
+  for (int k = 0; k < width; ++k) r.v[k].v = (Native<float>)joined(half(2 * k), half(2 * k + 1));
+  return r;
+}
+template <class H, int width>
+  requires(is_half<H>)
+SINTER_INLINE Block<float, width> to_floats(const Block<H, width>& b) {
+  Block<float, width> r;
+  for (int k = 0; k < width; ++k) r.v[k] = load_wide(reinterpret_cast<const H*>(&b.v[k]));
+  return r;
+}
+template <class H, int width>
+SINTER_INLINE Block<H, width> to_halves(const Block<float, width>& b) {
+  Block<H, width> r;
+  for (int k = 0; k < width; ++k) store_narrow(reinterpret_cast<H*>(&r.v[k]), b.v[k].v);
+  return r;
+}
+template <int width>
+SINTER_INLINE Block<double, width> to_doubles(const Block<float, width>& b) {
+  Block<double, width> r;
+  for (int k = 0; k < 2 * width; ++k)
+    r.v[k].v = __builtin_convertvector(half_of<HalfWidthFloats>(b.v[k / 2].v, k % 2), Native<double>);
+  return r;
+}
+
+/// Integers of one or two bytes to four, and back, which wraps.
+template <class From, int width>
+SINTER_INLINE Block<std::int32_t, width> widened(const Block<From, width>& b) {
+  Block<std::int32_t, width> r;
+  for (int k = 0; k < width; ++k)
+    if constexpr (sizeof(From) == 2)
+      r.v[k].v = __builtin_convertvector(b.v[k], Native<std::int32_t>);
+    else
+      r.v[k].v = widened_bytes<std::int32_t>(reinterpret_cast<const std::uint8_t*>(&b.v[k]));
+  if constexpr (std::is_same_v<From, std::int8_t>)
+    for (auto& v : r.v) v.v = v.v << 24 >> 24;
+  return r;
+}
+template <class To, int width>
+SINTER_INLINE Block<To, width> narrowed(const Block<std::int32_t, width>& b) {
+  Block<To, width> r;
+  for (int k = 0; k < width; ++k) r.v[k] = __builtin_convertvector(b.v[k].v, typename StoredPart<To>::type);
+  return r;
+}
+
 /// The compiler must not take a conversion to integers and back for trunc(), which is -0 where the integer is 0.
 template <class V>
 SINTER_INLINE V kept(V v) {
   asm("" : SINTER_IN_VECTOR(v));
   return v;
 }
-
 /// Floats as integers of their size: truncates and saturates, NaN becomes 0.
-template <class To, class From>
-SINTER_INLINE Vec<To> truncated(Vec<From> x) {
+template <class To, class From, int width>
+SINTER_INLINE Block<To, width> truncated(const Block<From, width>& b) {
   static_assert(sizeof(To) == sizeof(From));
   constexpr To highest = static_cast<To>(static_cast<std::make_unsigned_t<To>>(-1) >> 1), lowest = -highest - 1;
-  const Mask<From> is_low = x < Vec<From>(lowest), is_high = x >= Vec<From>(-static_cast<From>(lowest));
-  const Mask<From> is_inside = (x >= Vec<From>(lowest)) & !is_high;
-  const auto inside = (Native<From>)((NativeMask<From>)x.v & is_inside.v);
-  return {kept(__builtin_convertvector(inside, Native<To>)) | (is_low.v & lowest) | (is_high.v & highest)};
+  Block<To, width> r;
+  for (int k = 0; k < parts<To, width>; ++k) {
+    const Vec<From> x = b.v[k], low(lowest), high = -low;
+    const auto inside = (Native<From>)((NativeMask<From>)x.v & ((x >= low) & (x < high)).v);
+    r.v[k].v = kept(__builtin_convertvector(inside, Native<To>)) | ((x < low).v & lowest) | ((x >= high).v & highest);
+  }
+  return r;
 }
 
 /// A block's elements one by one.
@@ -220,69 +280,40 @@ SINTER_INLINE Block<To, width> converted_one_by_one(const Block<From, width>& b)
   Stored<To> to[elements<width>];
   __builtin_memcpy(from, &b, sizeof from);
   for (int i = 0; i < elements<width>; ++i) to[i] = converted<To, From>(from[i]);
-  if (std::is_floating_point_v<From>) asm("" : "+m"(to));
+  if (std::is_floating_point_v<From>) asm("" : "+m"(to));  // as in kept()
   Block<To, width> r{};
   __builtin_memcpy(&r, to, sizeof to);
   return r;
 }
+
 /// A conversion to another dtype; the pairs of has_conversion() in compute_dtypes.hpp.
 template <class To, class From, int width>
 SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
-  constexpr bool from_float = std::is_same_v<From, float>, to_float = std::is_same_v<To, float>;
-  Block<To, width> r;
-  if constexpr (std::is_same_v<From, bool>) {
-    if constexpr (is_computed<To>) {
-      for (int k = 0; k < parts<To, width>; ++k) r.v[k] = select(mask_part<To>(b, k), Vec<To>(1), Vec<To>(0));
-      return r;
-    } else {
-      return cast<To>(cast<std::int32_t>(b));
-    }
-  } else if constexpr (std::is_same_v<To, bool>) {
-    if constexpr (is_computed<From>)
-      return masks<width, From>([&](int k) SINTER_LAMBDA { return b.v[k] != Vec<From>(0); });
-    else
-      return cast<bool>(cast<std::int32_t>(b));
-  } else if constexpr (is_half<From>) {
-    static_assert(to_float);
-    for (int k = 0; k < width; ++k) r.v[k] = load_wide(reinterpret_cast<const From*>(&b.v[k]));
+  constexpr bool from_float = std::is_same_v<From, float>, from_double = std::is_same_v<From, double>;
+  constexpr bool from_int32 = std::is_same_v<From, std::int32_t>, to_int32 = std::is_same_v<To, std::int32_t>;
+  constexpr bool from_small = !is_computed<From> && !is_half<From>;
+  if constexpr (std::is_same_v<From, bool> && is_computed<To>) {
+    Block<To, width> r;
+    for (int k = 0; k < parts<To, width>; ++k) r.v[k] = select(mask_part<To>(b, k), Vec<To>(1), Vec<To>(0));
     return r;
-  } else if constexpr (is_half<To>) {
-    static_assert(from_float);
-    for (int k = 0; k < width; ++k) store_narrow(reinterpret_cast<To*>(&r.v[k]), b.v[k].v);
-    return r;
-  } else if constexpr (!is_computed<From> && to_float) {
-    return cast<float>(cast<std::int32_t>(b));
-  } else if constexpr (!is_computed<From> && std::is_same_v<To, std::int32_t>) {
-    for (int k = 0; k < width; ++k)
-      if constexpr (sizeof(From) == 2)
-        r.v[k].v = __builtin_convertvector(b.v[k], Native<std::int32_t>);
-      else
-        r.v[k].v = widened_bytes<std::int32_t>(reinterpret_cast<const std::uint8_t*>(&b.v[k]));
-    if constexpr (std::is_same_v<From, std::int8_t>)
-      for (auto& v : r.v) v.v = v.v << 24 >> 24;
-    return r;
-  } else if constexpr (!is_computed<To> && std::is_same_v<From, std::int32_t>) {
-    for (int k = 0; k < width; ++k) r.v[k] = __builtin_convertvector(b.v[k].v, typename StoredPart<To>::type);
-    return r;
-  } else if constexpr (std::is_same_v<From, std::int32_t> && to_float) {
-    for (int k = 0; k < width; ++k) r.v[k] = __builtin_convertvector(b.v[k].v, Native<float>);
-    return r;
-  } else if constexpr ((from_float && std::is_same_v<To, std::int32_t>) ||
-                       (std::is_same_v<From, double> && std::is_same_v<To, std::int64_t>)) {
-    for (int k = 0; k < parts<To, width>; ++k) r.v[k] = truncated<To>(b.v[k]);
-    return r;
-  } else if constexpr (from_float && std::is_same_v<To, double>) {
-    for (int k = 0; k < 2 * width; ++k) {
-      HalfWidthFloats half;
-      __builtin_memcpy(&half, reinterpret_cast<const char*>(&b.v[k / 2].v) + k % 2 * (vector_bytes / 2), sizeof half);
-      r.v[k].v = __builtin_convertvector(half, Native<double>);
-    }
-    return r;
-  } else if constexpr (std::is_same_v<From, double> && to_float) {
-    for (int k = 0; k < width; ++k)
-      r.v[k].v = (Native<float>)joined(__builtin_convertvector(b.v[2 * k].v, HalfWidthFloats),
-                                       __builtin_convertvector(b.v[2 * k + 1].v, HalfWidthFloats));
-    return r;
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return cast<To>(cast<std::int32_t>(b));
+  } else if constexpr (std::is_same_v<To, bool> && is_computed<From>) {
+    return masks<width, From>([&](int k) SINTER_LAMBDA { return b.v[k] != Vec<From>(0); });
+  } else if constexpr (from_small && to_int32) {
+    return widened(b);
+  } else if constexpr (from_small && (std::is_same_v<To, bool> || std::is_same_v<To, float>)) {
+    return cast<To>(widened(b));
+  } else if constexpr (from_int32 && !is_computed<To>) {
+    return narrowed<To>(b);
+  } else if constexpr (std::is_same_v<To, float> && (is_half<From> || from_int32 || from_double)) {
+    return to_floats(b);
+  } else if constexpr (is_half<To> && from_float) {
+    return to_halves<To>(b);
+  } else if constexpr (std::is_same_v<To, double> && from_float) {
+    return to_doubles(b);
+  } else if constexpr ((from_float && to_int32) || (from_double && std::is_same_v<To, std::int64_t>)) {
+    return truncated<To>(b);
   } else {
     return converted_one_by_one<To>(b);
   }
@@ -295,7 +326,7 @@ SINTER_INLINE int unaligned_elements(const void* row, std::int64_t n) {
   constexpr int alignment = elements<First::width> * static_cast<int>(sizeof(T)) < vector_bytes
                                 ? elements<First::width> * static_cast<int>(sizeof(T))
                                 : vector_bytes;
-  if (vector_bytes < 32 || n < 1 * elements<Whole::width>) return 0;
+  if (vector_bytes < 32 || n < elements<Whole::width>) return 0;
   return static_cast<int>(-reinterpret_cast<std::uintptr_t>(row) % alignment / sizeof(T));
 }
 
