@@ -56,6 +56,20 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
   return false;
 }
 
+/// Whether one step writes all outputs, each to an array of its own: what a row does besides is then no more than
+/// additions to addresses.
+bool is_one_loop_into_arrays(const Steps& steps) {
+  if (steps.tiles.size() != 1) return false;
+  for (std::size_t k = 0; k < steps.outputs.size(); ++k) {
+    const ValueId v = steps.outputs[k];
+    const auto earlier = steps.outputs.begin() + static_cast<std::ptrdiff_t>(k);
+    if (steps.values[v].kind != Value::Kind::Result || steps.values[v].level != Level::EachTile ||
+        std::find(steps.outputs.begin(), earlier, v) != earlier)
+      return false;
+  }
+  return true;
+}
+
 ShortestRows shortest_rows_of(const Graph& graph) noexcept {
   if (std::ranges::any_of(graph.nodes(), [](const Node& n) { return is_random(n.op); })) return shortest_rows_of_random;
   const bool is_one_operation = std::ranges::count_if(graph.nodes(), [](const Node& n) { return n.arity > 0; }) <= 1;
@@ -134,7 +148,7 @@ struct TileProgram::Impl {
     if (std::ranges::any_of(layout.accesses, [](Access a) { return a >= Access::Repeated; })) return nullptr;
     v.tier->count(nanoseconds_of(v.steps, layout, nest));
     const Steps* const compiled = v.tier->ready();
-    return compiled != nullptr && compiled->tiles.size() == 1 ? compiled : nullptr;
+    return compiled != nullptr && is_one_loop_into_arrays(*compiled) ? compiled : nullptr;
   }
 
   const Variant* find(UniformLeaves uniform) const {

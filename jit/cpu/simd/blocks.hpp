@@ -18,10 +18,10 @@ inline constexpr int elements = width * Vec<float>::lanes;
 /// Vectors of a block.
 template <class T, int width>
 inline constexpr int parts = elements<width> * static_cast<int>(sizeof(T)) / vector_bytes;
-/// As many elements of a dtype that is only stored as a vector has floats: larger parts would go through memory at each
-/// conversion.
 template <class T>
 using StoredElement = std::conditional_t<is_half<T>, std::uint16_t, T>;
+/// A part of a block whose dtype is only stored. It has as many elements as a vector has floats: larger parts would go
+/// through memory at each conversion.
 template <class T>
 struct StoredPart {
   typedef StoredElement<T> type __attribute__((vector_size(elements<1> * sizeof(T))));
@@ -138,10 +138,10 @@ SINTER_INLINE Block<T, 1> broadcast(const void* element) {
 using HalfWidthInts __attribute__((vector_size(vector_bytes / 2))) = std::int32_t;
 using HalfWidthFloats __attribute__((vector_size(vector_bytes / 2))) = float;
 
-/// The lower half of a vector, or the upper one.
-template <class Half, class V>
-SINTER_INLINE Half half_of(const V& v, int k) {
-  Half half;
+/// The lower half of a vector (k is 0), or the upper one (1).
+template <class HalfVector, class V>
+SINTER_INLINE HalfVector half_of(const V& v, int k) {
+  HalfVector half;
   __builtin_memcpy(&half, reinterpret_cast<const char*>(&v) + k * (vector_bytes / 2), sizeof half);
   return half;
 }
@@ -153,16 +153,16 @@ SINTER_INLINE Mask<T> mask_part(const Block<bool, width>& b, int k) {
   else
     return {__builtin_convertvector(half_of<HalfWidthInts>(b.v[k / 2].v, k % 2), NativeMask<T>)};
 }
-/// The masks `of_part(k)` of an operation's elements as a block.
+/// Joins the masks of_part(0), of_part(1), ... of elements T into a block.
 template <int width, class T, class F>
-SINTER_INLINE Block<bool, width> masks(F of_part) {
+SINTER_INLINE Block<bool, width> block_of_masks(F of_part) {
   Block<bool, width> b;
-  const auto half = [&](int k) SINTER_LAMBDA { return __builtin_convertvector(of_part(k).v, HalfWidthInts); };
   for (int k = 0; k < width; ++k)
     if constexpr (sizeof(T) == 4)
       b.v[k].v = of_part(k).v;
     else
-      b.v[k].v = (NativeMask<float>)joined(half(2 * k), half(2 * k + 1));
+      b.v[k].v = joined<NativeMask<float>>(__builtin_convertvector(of_part(2 * k).v, HalfWidthInts),
+                                           __builtin_convertvector(of_part(2 * k + 1).v, HalfWidthInts));
   return b;
 }
 /// Part k of a block, or of one that repeats.
@@ -193,7 +193,7 @@ SINTER_INLINE auto apply(const Block<A, p>& a, const Block<B, q>& b, const Block
       result.v[k] = F::template apply<V>(part_of<T>(a, k), part_of<T>(b, k), part_of<T>(c, k));
     return result;
   } else {
-    return masks<width, T>([&](int k) SINTER_LAMBDA {
+    return block_of_masks<width, T>([&](int k) SINTER_LAMBDA {
       return F::template apply<V>(part_of<T>(a, k), part_of<T>(b, k), part_of<T>(c, k));
     });
   }
@@ -207,9 +207,9 @@ SINTER_INLINE Block<float, width> to_floats(const Block<std::int32_t, width>& b)
 }
 template <int width>
 SINTER_INLINE Block<float, width> to_floats(const Block<double, width>& b) {
-  const auto half = [&](int k) SINTER_LAMBDA { return __builtin_convertvector(b.v[k].v, HalfWidthFloats); };
+  const auto narrow = [&](int k) SINTER_LAMBDA { return __builtin_convertvector(b.v[k].v, HalfWidthFloats); };
   Block<float, width> r;
-  for (int k = 0; k < width; ++k) r.v[k].v = (Native<float>)joined(half(2 * k), half(2 * k + 1));
+  for (int k = 0; k < width; ++k) r.v[k].v = joined<Native<float>>(narrow(2 * k), narrow(2 * k + 1));
   return r;
 }
 template <class H, int width>
@@ -248,18 +248,20 @@ SINTER_INLINE Block<std::int32_t, width> widened(const Block<From, width>& b) {
 }
 template <class To, int width>
 SINTER_INLINE Block<To, width> narrowed(const Block<std::int32_t, width>& b) {
+  static_assert(!is_half<To>);
   Block<To, width> r;
   for (int k = 0; k < width; ++k) r.v[k] = __builtin_convertvector(b.v[k].v, typename StoredPart<To>::type);
   return r;
 }
 
-/// The compiler must not take a conversion to integers and back for trunc(), which is -0 where the integer is 0.
+/// Hides a value from the optimizer, which takes floats that become integers and floats again for trunc(): -0 instead
+/// of 0.
 template <class V>
-SINTER_INLINE V kept(V v) {
-  asm("" : SINTER_IN_VECTOR(v));
+SINTER_INLINE V hidden(V v) {
+  asm("" : SINTER_VECTOR_OPERAND(v));
   return v;
 }
-/// Floats as integers of their size: truncates and saturates, NaN becomes 0.
+/// Converts floats to integers of the same size: truncates and saturates, NaN becomes 0.
 template <class To, class From, int width>
 SINTER_INLINE Block<To, width> truncated(const Block<From, width>& b) {
   static_assert(sizeof(To) == sizeof(From));
@@ -268,7 +270,7 @@ SINTER_INLINE Block<To, width> truncated(const Block<From, width>& b) {
   for (int k = 0; k < parts<To, width>; ++k) {
     const Vec<From> x = b.v[k], low(lowest), high = -low;
     const auto inside = (Native<From>)((NativeMask<From>)x.v & ((x >= low) & (x < high)).v);
-    r.v[k].v = kept(__builtin_convertvector(inside, Native<To>)) | ((x < low).v & lowest) | ((x >= high).v & highest);
+    r.v[k].v = hidden(__builtin_convertvector(inside, Native<To>)) | ((x < low).v & lowest) | ((x >= high).v & highest);
   }
   return r;
 }
@@ -276,17 +278,18 @@ SINTER_INLINE Block<To, width> truncated(const Block<From, width>& b) {
 /// A block's elements one by one.
 template <class To, class From, int width>
 SINTER_INLINE Block<To, width> converted_one_by_one(const Block<From, width>& b) {
+  static_assert(!is_half<To> && !is_half<From>);
   Stored<From> from[elements<width>];
   Stored<To> to[elements<width>];
   __builtin_memcpy(from, &b, sizeof from);
   for (int i = 0; i < elements<width>; ++i) to[i] = converted<To, From>(from[i]);
-  if (std::is_floating_point_v<From>) asm("" : "+m"(to));  // as in kept()
+  if (std::is_floating_point_v<From>) asm("" : "+m"(to));  // as hidden() does
   Block<To, width> r{};
   __builtin_memcpy(&r, to, sizeof to);
   return r;
 }
 
-/// A conversion to another dtype; the pairs of has_conversion() in compute_dtypes.hpp.
+/// A conversion to another dtype; the pairs of has_conversion() in compute_dtypes.hpp. The order of the cases matters.
 template <class To, class From, int width>
 SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
   constexpr bool from_float = std::is_same_v<From, float>, from_double = std::is_same_v<From, double>;
@@ -299,7 +302,7 @@ SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
   } else if constexpr (std::is_same_v<From, bool>) {
     return cast<To>(cast<std::int32_t>(b));
   } else if constexpr (std::is_same_v<To, bool> && is_computed<From>) {
-    return masks<width, From>([&](int k) SINTER_LAMBDA { return b.v[k] != Vec<From>(0); });
+    return block_of_masks<width, From>([&](int k) SINTER_LAMBDA { return b.v[k] != Vec<From>(0); });
   } else if constexpr (from_small && to_int32) {
     return widened(b);
   } else if constexpr (from_small && (std::is_same_v<To, bool> || std::is_same_v<To, float>)) {

@@ -31,11 +31,11 @@ SINTER_INLINE void store_first_bytes(void* p, const Part& from, int bytes) {
   copy_bytes(p, &from, bytes);
 }
 
-template <class Half>
-SINTER_INLINE Native<std::int32_t> joined(Half low, Half high) {
-  return (Native<std::int32_t>)vcombine_s32((int32x2_t)low, (int32x2_t)high);
+template <class V, class HalfVector>
+SINTER_INLINE V joined(HalfVector low, HalfVector high) {
+  return (V)vcombine_s32((int32x2_t)low, (int32x2_t)high);
 }
-#define SINTER_IN_VECTOR(v) "+w"(v)
+#define SINTER_VECTOR_OPERAND(v) "+w"(v)
 
 SINTER_INLINE Native<std::uint8_t> native_min(Native<std::uint8_t> a, Native<std::uint8_t> b) {
   return (Native<std::uint8_t>)vminq_u8((uint8x16_t)a, (uint8x16_t)b);

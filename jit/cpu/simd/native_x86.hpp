@@ -128,19 +128,19 @@ SINTER_INLINE void store_first_bytes(void* p, const Part& from, int bytes) {
 #endif
 }
 
-/// Two halves of a vector.
-template <class Half>
-SINTER_INLINE Native<std::int32_t> joined(Half low, Half high) {
+/// A vector of two halves.
+template <class V, class HalfVector>
+SINTER_INLINE V joined(HalfVector low, HalfVector high) {
 #if defined(__AVX512F__)
-  return (Native<std::int32_t>)_mm512_inserti64x4(_mm512_castsi256_si512((__m256i)low), (__m256i)high, 1);
+  return (V)_mm512_inserti64x4(_mm512_castsi256_si512((__m256i)low), (__m256i)high, 1);
 #elif defined(__AVX2__)
-  return (Native<std::int32_t>)_mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)low), (__m128i)high, 1);
+  return (V)_mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)low), (__m128i)high, 1);
 #else
-  return (Native<std::int32_t>)_mm_set_epi64x((long long)high, (long long)low);
+  return (V)_mm_set_epi64x((long long)high, (long long)low);
 #endif
 }
-/// Where a constraint of inline assembly keeps a vector.
-#define SINTER_IN_VECTOR(v) "+v"(v)
+/// An operand of inline assembly that is a vector.
+#define SINTER_VECTOR_OPERAND(v) "+v"(v)
 
 /// The smaller of each two bytes, which compilers do not find.
 SINTER_INLINE Native<std::uint8_t> native_min(Native<std::uint8_t> a, Native<std::uint8_t> b) {

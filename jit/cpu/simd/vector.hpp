@@ -103,18 +103,19 @@ template <class T>
 struct Mask {
   using element = std::uint8_t;
   static constexpr int lanes = Vec<T>::lanes;
+  static constexpr int bytes_of_mask = lanes < 8 ? 8 : lanes;  // copy_bytes() moves eight
   NativeMask<T> v;
 
   static SINTER_INLINE Mask load(const element* p) { return {widen(p) != 0}; }
   static SINTER_INLINE Mask load(const element* p, int count) {
-    alignas(16) element bytes[vector_bytes];
+    alignas(16) element bytes[bytes_of_mask];
     load_first_bytes(bytes, p, count);
     return load(bytes);
   }
   static SINTER_INLINE Mask broadcast(const element* p) { return {(NativeMask<T>{} + static_cast<Bits<T>>(*p)) != 0}; }
   SINTER_INLINE void store(element* p) const;
   SINTER_INLINE void store(element* p, int count) const {
-    alignas(16) element bytes[vector_bytes];
+    alignas(16) element bytes[bytes_of_mask];
     store(bytes);
     store_first_bytes(p, bytes, count);
   }

@@ -12,10 +12,10 @@ namespace sinter::inline v1::runtime {
 
 /// Base of objects with handles, which keep them for long, and holds, which each evaluation takes and drops, also of
 /// every copy of an expression. As long as there is a handle, the thread that made the object counts its holds without
-/// atomic instructions (biased reference counting; J. Choi et al., PACT 2018), and other threads that take many count
-/// them in stripes, as in a striped counter: otherwise a cache line would move between cores at each evaluation. When
-/// the last handle goes, these are added to the count of the object, and later holds are counted there. At most
-/// 2^28 - 1 handles. Not for signal handlers.
+/// atomic read-modify-writes (biased reference counting; J. Choi et al., PACT 2018), and other threads that take many
+/// count theirs in stripes, as in a striped counter: otherwise a cache line would move between cores at each
+/// evaluation. When the last handle goes, these are added to the count of the object, and later holds are counted
+/// there. At most 2^28 - 1 handles. Not for signal handlers.
 class SharedCount {
  public:
   /// One handle.
