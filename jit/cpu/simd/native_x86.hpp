@@ -100,9 +100,9 @@ SINTER_INLINE void load_first_bytes(Part& to, const void* p, int bytes) {
   if constexpr (sizeof to == 64)
     set(whole);
   else if constexpr (sizeof to == 32)
-    set(_mm512_castsi512_si256(whole));
+    set(_mm512_maskz_extracti64x4_epi64(0xF, whole, 0));
   else
-    set(_mm512_castsi512_si128(whole));
+    set(_mm512_maskz_extracti32x4_epi32(0xF, whole, 0));
 #else
   __builtin_memset(&to, 0, sizeof to);
   copy_bytes(&to, p, bytes);
