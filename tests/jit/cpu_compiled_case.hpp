@@ -78,6 +78,8 @@ struct Case {
     std::unique_ptr<TileProgram>& program = programs_[{when, jit::cpu::isa()}];
     if (!program) program = std::make_unique<TileProgram>(graph, "test");
     program->run(make_nest(extents, operands, static_cast<int>(out.size())), scalars);
+    volatile long double one = 1;
+    ASSERT_EQ(one + one, 2.0L) << "loops must not leave values in MMX registers, which are those of x87";
     const std::vector<jit::cpu::Step> steps = jit::cpu::make_steps(graph, {}).tiles;
     const bool is_one_operation = steps.size() == 1 && steps[0].chain == jit::cpu::none;  // which the library may run
     if (when == CpuJit::Always && !is_one_operation) {
