@@ -59,14 +59,14 @@ class Sinter {
   static auto tanh(const auto& a) { return sn::tanh(a); }
   static auto erf(const auto& a) { return sn::erf(a); }
   /// A kernel computes a part once, however often it is used. Without fusion a part is an array.
-  static auto again(const auto& a) {
+  static auto again(auto a) {
     if constexpr (Fused)
       return a;
     else
       return sn::eager(a);
   }
-  static auto keep(int, const auto& a) { return again(a); }
-  static auto for_rows(const auto& a) { return again(a); }
+  static auto keep(int, auto a) { return again(std::move(a)); }
+  static auto for_rows(auto a) { return again(std::move(a)); }
 
   const Array& x() { return in(Operand::X, x_); }
   const Array& y() { return in(Operand::Y, y_); }
