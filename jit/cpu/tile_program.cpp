@@ -121,10 +121,21 @@ struct TileProgram::Impl {
     return found != nullptr ? *found : add(layout.uniform);
   }
 
-  /// Those that are to run now: compiled ones as soon as they are ready.
+  /// Those that are to run now. A compiled loop takes rows as they are that tiles would merge, if it reads all operands
+  /// in place.
   const Steps& steps_for(const LoopNest& nest, TileLayout& layout) {
-    if (const Steps* const compiled = compiled_for_short_rows(nest, layout)) return *compiled;
+    if (may_be_one_loop_over_rows(nest)) {
+      const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
+      const Steps* const steps = reads_in_place(layout) ? &steps_to_run(v, layout, nest) : nullptr;
+      if (steps != nullptr && steps != &v.steps && is_one_loop_into_arrays(*steps)) return *steps;
+      if (!merges_rows(nest, shortest)) return steps != nullptr ? *steps : steps_to_run(v, layout, nest);
+    }
     const Variant& v = variant_for(nest, layout, shortest);
+    return steps_to_run(v, layout, nest);
+  }
+
+  /// Compiled ones as soon as they are ready.
+  static const Steps& steps_to_run(const Variant& v, const TileLayout& layout, const LoopNest& nest) {
     if (is_worth_compiling(v, layout)) v.tier->count(nanoseconds_of(v.steps, layout, nest));
     const Steps* const compiled = v.tier->ready();
     return compiled != nullptr ? *compiled : v.steps;
@@ -136,19 +147,12 @@ struct TileProgram::Impl {
     return !is_one_operation || (layout.rows > 1 && layout.row < long_row);
   }
 
-  bool may_be_one_loop_over_short_rows(const LoopNest& nest) const noexcept {
-    if (!may_be_in_place || nest.contiguous || nest.ndim < 2) return false;
-    return nest.extents[nest.ndim - 1] >= shortest_compiled_rows.any && merges_rows(nest, shortest);
+  bool may_be_one_loop_over_rows(const LoopNest& nest) const noexcept {
+    return may_be_in_place && !nest.contiguous && nest.ndim > 1 &&
+           nest.extents[nest.ndim - 1] >= shortest_compiled_rows.any;
   }
-
-  /// A compiled loop takes rows as they are that tiles would merge, if it reads all operands in place.
-  const Steps* compiled_for_short_rows(const LoopNest& nest, TileLayout& layout) {
-    if (!may_be_one_loop_over_short_rows(nest)) return nullptr;
-    const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
-    if (std::ranges::any_of(layout.accesses, [](Access a) { return a >= Access::Repeated; })) return nullptr;
-    v.tier->count(nanoseconds_of(v.steps, layout, nest));
-    const Steps* const compiled = v.tier->ready();
-    return compiled != nullptr && is_one_loop_into_arrays(*compiled) ? compiled : nullptr;
+  static bool reads_in_place(const TileLayout& layout) noexcept {
+    return std::ranges::none_of(layout.accesses, [](Access a) { return a >= Access::Repeated; });
   }
 
   const Variant* find(UniformLeaves uniform) const {
@@ -187,7 +191,7 @@ bool TileProgram::is_compiled() const noexcept {
 void TileProgram::prepare(const LoopNest& nest) const {
   TileLayout layout;
   for (const bool is_compiled : {true, false}) {
-    if (is_compiled && !impl_->may_be_one_loop_over_short_rows(nest)) continue;
+    if (is_compiled && !impl_->may_be_one_loop_over_rows(nest)) continue;
     const ShortestRows shortest = is_compiled ? shortest_compiled_rows : impl_->shortest;
     const Impl::Variant& v = impl_->variant_for(nest, layout, shortest);
     if (Impl::is_worth_compiling(v, layout)) v.tier->prepare();
