@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <sstream>
@@ -26,6 +27,7 @@ namespace {
 constexpr const char* isa_flags[] = {SINTER_ISA_FLAGS};
 static_assert(std::size(isa_flags) == isa_count);
 constexpr const char* loop_flags = SINTER_LOOP_FLAGS;
+constexpr const char* gcc_flags = SINTER_GCC_FLAGS;
 /// What makes a shared object, without what it does not need.
 constexpr const char* object_flags =
     "-w -pipe -shared -fPIC -nostdlib -Wl,--no-as-needed -DSINTER_FEW_INTRINSICS "
@@ -33,13 +35,13 @@ constexpr const char* object_flags =
     "-ffp-contract=off -fno-strict-aliasing -fno-exceptions -fno-asynchronous-unwind-tables "
     "-fno-stack-protector";
 
-std::vector<std::string> flags_for(Isa isa, const char* language) {
-  std::vector<std::string> flags;
-  for (const char* const some : {language, object_flags, loop_flags, isa_flags[static_cast<int>(isa)]}) {
-    std::istringstream words(some);
-    flags.insert(flags.end(), std::istream_iterator<std::string>(words), {});
+std::vector<std::string> words_of(std::initializer_list<const char*> texts) {
+  std::vector<std::string> words;
+  for (const char* const text : texts) {
+    std::istringstream stream(text);
+    words.insert(words.end(), std::istream_iterator<std::string>(stream), {});
   }
-  return flags;
+  return words;
 }
 
 struct LoadedLoops {
@@ -56,8 +58,10 @@ class LoopCompiler final : public runtime::KernelTarget {
  public:
   /// `language`: flags. `headers` precede each text. `needs`: as HostSource::needs.
   LoopCompiler(Isa isa, const char* language, std::string_view headers, std::string_view needs)
-      : headers_(headers), needs_(needs), flags_(flags_for(isa, language)) {
-    const std::string key = fmt::format("{}\n{}", fmt::join(flags_, " "), headers_);
+      : headers_(headers),
+        needs_(needs),
+        flags_(words_of({language, object_flags, loop_flags, isa_flags[static_cast<int>(isa)]})) {
+    const std::string key = fmt::format("{} {}\n{}", fmt::join(flags_, " "), gcc_flags, headers_);
     const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
     tag_ = fmt::format("cpu {} {:016x}{:016x}", isa_name(isa), hash.high64, hash.low64);
   }
@@ -65,8 +69,9 @@ class LoopCompiler final : public runtime::KernelTarget {
   std::string binary_tag() const override { return tag_; }
   const char* source_suffix() const noexcept override { return ".cpp"; }
   std::string compile(const runtime::KernelSource& source) override {
-    return runtime::HostCompiler::instance().compile(
-        {source.name, source.text, fmt::format("{}\n{}", headers_, source.text), needs_, flags_});
+    return runtime::HostCompiler::instance().compile({source.name, source.text,
+                                                      fmt::format("{}\n{}", headers_, source.text), needs_, flags_,
+                                                      words_of({gcc_flags})});
   }
   runtime::KernelHandle load(const std::string& binary, const std::string& name) override {
     return runtime::KernelHandle(std::make_shared<LoadedLoops>(binary, name));

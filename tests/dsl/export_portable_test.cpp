@@ -114,7 +114,7 @@ TEST(ExportPortable, CompilesEverywhere) {
                                                  {"clang" + strict, "./"},
                                                  {"clang-16" + strict, "./"},
                                                  {"clang-19" + strict, "./"},
-                                                 {"tcc -std=c99 -Wall -Werror", "./"},
+                                                 {"tcc -std=c99 -pedantic -Wall -Werror", "./"},
                                                  {"x86_64-w64-mingw32-gcc" + strict, ""},
                                                  {"aarch64-linux-gnu-gcc -static" + strict, "qemu-aarch64 ./"}}) {
     if (!has_command(c.command.substr(0, c.command.find(' ')))) continue;

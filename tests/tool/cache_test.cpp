@@ -123,6 +123,25 @@ TEST_F(ToolCacheTest, WhatIsPackedIsUnpackedAndUsed) {
   EXPECT_THAT(used.err, HasSubstr("hit: "));
 }
 
+/// As on a machine without a compiler.
+TEST_F(ToolCacheTest, PackedLoopsOfTheCpuNeedNoCompiler) {
+  const std::string run = "run 'exp(z) * z' --arg z=z.npy",
+                    without_compiler = "SINTER_HOST_CXX=/nowhere/c++ SINTER_LOG=cache ";
+  shell().prints("cache clear");
+  const Outcome made = shell().sinter(run, "SINTER_CPU_JIT=always");
+  EXPECT_EQ(made.status, 0) << made.err;
+  EXPECT_EQ(shell().prints("cache pack loops.zip"), "packed 1 kernel\n");
+  shell().prints("cache clear");
+  EXPECT_EQ(shell().prints("cache unpack loops.zip"), "unpacked 1 kernel\n");
+  const Outcome used = shell().sinter(run, without_compiler + "SINTER_CPU_JIT=always");
+  EXPECT_EQ(used.status, 0);
+  EXPECT_EQ(used.out, made.out);
+  EXPECT_THAT(used.err, HasSubstr("hit: "));
+  const Outcome interpreted = shell().sinter(run, without_compiler + "SINTER_CPU_JIT=off");
+  EXPECT_EQ(interpreted.out, made.out);
+  EXPECT_EQ(interpreted.err, "");
+}
+
 TEST_F(ToolCacheTest, ArchivesOfOthersAreTakenAndWhatIsInThemIsChecked) {
   const fs::path good = entries()[0], bad = entries()[1];
   flip(bad, fs::file_size(bad) - 1);

@@ -5,7 +5,7 @@
 namespace sinter::inline v1 {
 
 /// The CPU interprets a kernel's operations over tiles that stay in cache, without a compiler. A kernel that computes
-/// much is compiled by the host's C++ compiler, which takes about a second, and its loops then run instead. Results are
+/// much is compiled by the host's C++ compiler, and its loops then run instead. Results are
 /// the same bits.
 enum class CpuJit : std::uint8_t {
   Off,     // never

@@ -24,7 +24,7 @@ struct JitStats {
 };
 JitStats jit_stats() noexcept;
 
-/// Where a kernel came from when a GPU first needed it.
+/// Where a kernel came from when a device first needed it.
 enum class KernelOrigin : std::uint8_t {
   Compiled,  // from source, by the thread that needed it
   Disk,      // compiled by another process or an earlier one
@@ -35,14 +35,14 @@ const char* to_string(KernelOrigin origin) noexcept;
 
 struct KernelRecord {
   std::string name;    // as shown in a profiler: sinter_add_exp_mul_f32_6a0e
-  Device device;       // a GPU
+  Device device;       // a GPU, or the CPU for its compiled loops
   std::string target;  // architecture and compiler that it was compiled for
   KernelOrigin origin;
   double milliseconds;  // time until it was ready to launch
 };
 
 inline constexpr std::size_t max_kernel_history = 256;
-/// The most recent kernels made ready on this process's GPUs, oldest first; at most max_kernel_history.
+/// The most recent kernels made ready in this process, oldest first; at most max_kernel_history.
 std::vector<KernelRecord> kernel_history();
 
 }  // namespace sinter::inline v1
