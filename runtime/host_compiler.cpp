@@ -131,8 +131,8 @@ std::string HostCompiler::compile(const HostSource& source) const {
   write_whole_file(input, source.unit);
   std::vector<std::string> words = command_;
   std::ranges::copy(source.flags, std::back_inserter(words));
-  const bool is_clang = version_.find("clang") != std::string::npos;
-  if (!is_clang) std::ranges::copy(source.gcc_flags, std::back_inserter(words));
+  const bool is_gcc = identity_.find("Free Software Foundation") != std::string::npos;  // whatever its name is
+  if (is_gcc) std::ranges::copy(source.gcc_flags, std::back_inserter(words));
   words.insert(words.end(), {input, "-o", output});
   // The end of the process does not wait for what nobody waits for.
   const std::atomic<bool>* const cancelled = is_queued_work() ? &is_process_ending() : nullptr;

@@ -13,7 +13,7 @@ struct HostSource {
   std::string unit;        // the compiler's input
   std::string_view needs;  // why a compiler is needed: "Virtual GPUs compile kernels with the host's C++ compiler"
   std::vector<std::string> flags;
-  std::vector<std::string> gcc_flags = {};  // that Clang does not know
+  std::vector<std::string> gcc_flags = {};  // that only GCC knows
 };
 
 /// Found once per process: $SINTER_HOST_CXX (a program, possibly with arguments), else c++, g++, clang++ in PATH.
