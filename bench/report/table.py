@@ -73,7 +73,7 @@ def show_rows(result, executor, dtype):
         )
     if lines:
         print_table(
-            f"ReduceAxes rows and columns on {executor}, {dtype}: GB/s, half the distance of the quartiles, a copy's GB/s, the"
+            f"Along rows and columns on {executor}, {dtype}: GB/s, half the distance of the quartiles, a copy's GB/s, the"
             " share of it;\nthe others' time over Sinter's",
             ["operation", "columns", "GB/s", "+-", "copy", "share"] + others,
             lines,

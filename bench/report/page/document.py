@@ -13,7 +13,7 @@ SECTIONS = [
     ("Fused over eager and over the peers", "speedup", speedup.charts),
     ("Roofline", "roofline", roofline.charts),
     ("Size sweeps", "sweep", sweep.charts),
-    ("ReduceAxes rows and columns", "rows", rows.charts),
+    ("Along rows and columns", "rows", rows.charts),
     ("Products and networks", "products", products.charts),
     ("Host overhead", "overhead", lambda r: overhead.hit_charts(r) + overhead.growth_charts(r)),
     ("Cold start", "cold", lambda r: cold.first_charts(r) + cold.start_charts(r) + overhead.compile_charts(r)),

@@ -81,7 +81,7 @@ def chart(result, executor, dtype, cases):
         for operation in operations
     ]
     return Chart(
-        f"ReduceAxes rows and columns: {where}, {dtype}",
+        f"Along rows and columns: {where}, {dtype}",
         "Gigabytes a second, higher is faster, by the columns of a matrix of always about as many elements: inputs once"
         " and the result once, whatever an implementation moves. \u201climit\u201d copies as many bytes. The upright"
         " strokes are the quartiles of the repetitions.",

@@ -44,7 +44,7 @@ class Library:
     def every_second(self, view):
         return view
 
-    # ReduceAxes rows and columns, as a NumPy user writes it.
+    # Along rows and columns, as a NumPy user writes it.
     def softmax(self, x):
         powers = self.exp(x - x.max(1, keepdims=True))
         return powers / powers.sum(1, keepdims=True)
