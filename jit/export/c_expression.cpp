@@ -67,7 +67,7 @@ std::string c_literal(DType dtype, std::uint64_t bits) {
   if (dtype == DType::Bool) return fmt::format("sinter_b8({})", bits != 0 ? 1 : 0);  // compilers warn of x < false
   const std::string number = cuda::literal(dtype, bits);
   const bool is_call = number.starts_with("float_bits") || number.starts_with("double_bits");
-  return is_call ? "sinter_" + number : number;
+  return is_call ? fmt::format("sinter_value_{}{}", short_name(dtype), number.substr(number.find('('))) : number;
 }
 
 std::string c_conversion(DType from, DType to, const std::string& value) {

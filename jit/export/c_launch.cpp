@@ -17,8 +17,8 @@ std::string scalar_words(const Model& m, const Step& step) {
   for (const Node& n : step.kernel->graph.nodes()) {
     if (n.op != Op::scalar) continue;
     const std::string value = c_scalar(m, n);
-    const std::string word = n.dtype == DType::Float32   ? fmt::format("sinter_float_word({})", value)
-                             : n.dtype == DType::Float64 ? fmt::format("sinter_double_word({})", value)
+    const std::string word = n.dtype == DType::Float32   ? fmt::format("sinter_word_f32({})", value)
+                             : n.dtype == DType::Float64 ? fmt::format("sinter_word_f64({})", value)
                              : n.dtype == DType::Int32   ? fmt::format("(uint32_t)({})", value)
                                                          : fmt::format("(uint64_t)({})", value);
     out += fmt::format("    scalars[{}] = {};\n", i++, word);

@@ -28,8 +28,8 @@ std::string written_for(std::string_view text, std::string_view type) {
       {"b8", {"bool", "b8", "", ""}},
       {"i32", {"int32_t", "i32", "uint32_t", ""}},
       {"i64", {"int64_t", "i64", "uint64_t", ""}},
-      {"f32", {"float", "f32", "", "f"}},
-      {"f64", {"double", "f64", "", ""}},
+      {"f32", {"float", "f32", "uint32_t", "f"}},
+      {"f64", {"double", "f64", "uint64_t", ""}},
       {"any", {"", "", "", ""}},
   };
   const Names& names = known.at(type);

@@ -205,7 +205,7 @@ class InstructionCheck {
                    ? ""
                    : "not an array in shared memory";
       case Opcode::RowCache: return t_ == pointer_type(DType::UInt8) ? "" : "not bytes";
-      case Opcode::Load: return is_written(i_.operands[0]) ? "reads an output" : access(t_, 2);
+      case Opcode::Load: return is_written(i_.operands[0]) && !program_.serial ? "reads an output" : access(t_, 2);
       case Opcode::Store:
         if (t_.kind != Kind::None) return expect_no_result();
         return is_read(i_.operands[0]) ? "writes an input" : access(at(2), 3);

@@ -437,7 +437,7 @@ class Lowering {
 
 LoopProgram lower(const Kernel& kernel, const KernelTraits& traits, const KernelClass& c) {
   const LoweringContext context(kernel, traits, c);
-  LoopProgram program{.name = kernel.name, .wide = c.wide, .aliased = c.aliased, .code = {}};
+  LoopProgram program{.name = kernel.name, .wide = c.wide, .aliased = c.aliased, .serial = false, .code = {}};
   if (context.reduces()) program.max_threads_per_block = c.rows.block;
   program.min_blocks_per_multiprocessor = min_blocks_per_multiprocessor(context);
   Builder b(program);

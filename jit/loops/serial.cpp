@@ -8,7 +8,7 @@
 namespace sinter::inline v1::jit::loops {
 
 LoopProgram lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest) {
-  LoopProgram program{.name = kernel.name, .wide = true, .aliased = true, .code = {}};
+  LoopProgram program{.name = kernel.name, .wide = true, .aliased = true, .serial = true, .code = {}};
   Builder b(program);
   if (SerialColumns::suits(kernel, nest))
     SerialColumns(kernel, traits, nest, b).run();

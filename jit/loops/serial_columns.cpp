@@ -45,7 +45,7 @@ void SerialColumns::run() {
 void SerialColumns::emit_block(Value first, Value count) {
   first_ = first, count_ = count;
   counters_.push_back(first);
-  std::ranges::fill(kept_, none);
+  std::ranges::fill(columns_, none);
   compute_column_values(0, [](Values&, Value) {});
   for (int s = 0; s < passes_.stages.count; ++s) reduce(static_cast<std::size_t>(s));
   if (passes_.stages.has_final_pass) write_elements();
@@ -73,7 +73,7 @@ void SerialColumns::reduce(std::size_t number) {
     };
     emit_lanes(add, branches ? LoopHint::CompilerDefault : LoopHint::Vectors);
   });
-  for (std::size_t i = 0; i < reductions.size(); ++i) kept_[index(pass.reductions[i])] = reductions[i].results();
+  for (std::size_t i = 0; i < reductions.size(); ++i) columns_[index(pass.reductions[i])] = reductions[i].results();
   compute_column_values(static_cast<int>(number) + 1, [&](Values& values, Value lane) {
     for (std::size_t i = 0; i < reductions.size(); ++i)
       if (values[index(pass.reductions[i])] == none) values[index(pass.reductions[i])] = reductions[i].result(lane);
@@ -89,7 +89,7 @@ void SerialColumns::write_elements() {
 // ---- Values of a column
 
 void SerialColumns::compute_column_values(int stages, const std::function<void(Values&, Value lane)>& results) {
-  std::vector<Value> kept = kept_;  // dead code elimination removes those that nothing reads later
+  std::vector<Value> kept = columns_;  // dead code elimination removes those that nothing reads later
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const Node& n = graph_.nodes()[i];
     const bool is_available = passes_.stages.per_row[i] && passes_.stages.stage[i] + combines(n) == stages;
@@ -101,16 +101,16 @@ void SerialColumns::compute_column_values(int stages, const std::function<void(V
     results(values, lane);
     compute_row_values(stages, values);
     for (std::size_t i = 0; i < kept.size(); ++i)
-      if (kept[i] != kept_[i]) b_.set(kept[i], lane, values[i]);
+      if (kept[i] != columns_[i]) b_.set(kept[i], lane, values[i]);
     if (stages == passes_.stages.count) store_outputs(values, false);
   });
-  kept_ = std::move(kept);
+  columns_ = std::move(kept);
 }
 
 Values SerialColumns::column_values(Value lane) {
   Values values = uniform_;
-  for (std::size_t i = 0; i < kept_.size(); ++i)
-    if (kept_[i] != none) values[i] = b_.get(kept_[i], lane);
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    if (columns_[i] != none) values[i] = b_.get(columns_[i], lane);
   return values;
 }
 

@@ -10,7 +10,7 @@ namespace sinter::inline v1::jit::loops {
 class SerialColumns : SerialKernel {
  public:
   SerialColumns(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest, Builder& b)
-      : SerialKernel(kernel, traits, nest, b), last_(rows_ - 1), kept_(graph_.nodes().size(), none) {}
+      : SerialKernel(kernel, traits, nest, b), last_(rows_ - 1), columns_(graph_.nodes().size(), none) {}
 
   /// Whether a kernel's elements are contiguous along columns, and none along the dims that are reduced.
   static bool suits(const Kernel& kernel, const SymbolicNest& nest) noexcept;
@@ -32,7 +32,7 @@ class SerialColumns : SerialKernel {
 
   const int last_;  // the dim of the lanes
   Values uniform_;
-  std::vector<Value> kept_;  // by node, a local with the value of each lane's column; none until it is computed
+  std::vector<Value> columns_;  // by node, a local with the value of each lane's column; none until it is computed
   Value first_ = none, count_ = none;
 };
 

@@ -18,6 +18,7 @@ SerialKernel::SerialKernel(const Kernel& kernel, const KernelTraits& traits, con
       passes_(kernel),
       rows_(kernel.rows ? nest.row_dims() : 0),
       needed_(backward_slice(graph_, graph_.outputs(), [](std::size_t) { return false; })),
+      kept_(kernel.rows ? value_to_keep(passes_) : std::nullopt),
       elements_(kernel.graph, b) {
   add_params();
 }
@@ -94,6 +95,10 @@ Value SerialKernel::load(std::size_t k) {
   return b_.named(b_.load(pointers_[k], offset(k), 1, Access::Unaligned), names_[k]);
 }
 
+void SerialKernel::store(std::size_t k, Value value) {
+  b_.store(pointers_[k], offset(k), b_.to_storage(value), Access::Unaligned);
+}
+
 Value SerialKernel::position() {
   Value at = integer(0);
   for (auto d = static_cast<std::size_t>(rows_); d < counters_.size(); ++d)
@@ -113,17 +118,18 @@ void SerialKernel::compute_row_values(int stages, Values& values) {
   compute(needed, values);
 }
 
-Values SerialKernel::elements(const RowPass& pass, Values row) {
-  compute(backward_slice(graph_, pass.wanted, [&](std::size_t i) { return passes_.stages.per_row[i]; }), row);
-  return row;
+Values SerialKernel::elements(const RowPass& pass, Values values) {
+  const std::size_t number = static_cast<std::size_t>(&pass - passes_.passes.data());
+  const auto is_known = [&](std::size_t i) { return passes_.stages.per_row[i] || values[i] != none; };
+  if (kept_ && number + 1 == passes_.passes.size()) values[index(kept_->value)] = load(kept_->output);
+  compute(backward_slice(graph_, pass.wanted, is_known), values);
+  if (kept_ && number + 2 == passes_.passes.size()) store(kept_->output, values[index(kept_->value)]);
+  return values;
 }
 
 void SerialKernel::store_outputs(const Values& values, bool of_elements) {
-  for (std::size_t k = 0; k < kernel_.outputs.size(); ++k) {
-    if (passes_.is_element_output(k) != of_elements) continue;
-    const Value at = offset(k), value = b_.to_storage(values[index(graph_.outputs()[k])]);
-    b_.store(pointers_[k], at, value, Access::Unaligned);
-  }
+  for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
+    if (passes_.is_element_output(k) == of_elements) store(k, values[index(graph_.outputs()[k])]);
 }
 
 void SerialKernel::report_faults() {

@@ -1,12 +1,14 @@
 // What the lowerings of a kernel for one thread share: its parameters, the loops over its domain, its elements.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "../plan/class_key.hpp"
 #include "../plan/row_passes.hpp"
 #include "elements.hpp"
+#include "kept_value.hpp"
 
 namespace sinter::inline v1::jit::loops {
 
@@ -27,7 +29,7 @@ class SerialKernel {
   /// The position of the current element in its row.
   Value position();
   /// Computes the values that a pass wants; those of the current row are given.
-  Values elements(const RowPass& pass, Values row);
+  Values elements(const RowPass& pass, Values values);
   /// Computes the per-row values that become available after `stages` stages.
   void compute_row_values(int stages, Values& values);
   /// Stores the outputs that have one element per element of the domain, or those that have one per row.
@@ -57,8 +59,10 @@ class SerialKernel {
   /// The offset of the operand's current element.
   Value offset(std::size_t k);
   Value load(std::size_t k);
+  void store(std::size_t k, Value value);
   void compute(const std::vector<bool>& needed, Values& values);
 
+  const std::optional<KeptValue> kept_;
   const Elements elements_;
   std::vector<std::string> names_;  // of operands
   std::vector<Value> pointers_;

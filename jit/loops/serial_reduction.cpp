@@ -19,6 +19,7 @@ SerialReduction::SerialReduction(Builder& b, Op op, DType dtype, int lanes)
   value_ = local(wide_, identity_bits(op, wide_), name);
   if (traits_of(op).gives_position) position_ = local(DType::Int64, 0, name + "_at");
   if (is_compensated()) compensation_ = local(wide_, 0, name + "_comp");
+  if (op == Op::sum && dtype == DType::Float32 && lanes > 1) block_ = local(dtype, 0, name + "_block");
 }
 
 Value SerialReduction::local(DType dtype, std::uint64_t first, const std::string& name) {
@@ -37,6 +38,19 @@ void SerialReduction::add(Value element, Value position, Value lane) {
   const Value wide = b_.cast(element, wide_);
   if (is_compensated()) return add_compensated(wide, at(lane));
   b_.set(value_, at(lane), b_.op(op_, wide_, {b_.get(value_, at(lane)), wide}));
+}
+
+void SerialReduction::add_in_block(Value element, Value position, Value lane) {
+  if (block_ == none) return add(element, position, lane);
+  b_.set(block_, lane, b_.op(op_, dtype_, {b_.get(block_, lane), element}));
+}
+
+void SerialReduction::start_block(Value lane) {
+  if (block_ != none) b_.set(block_, lane, b_.constant(dtype_, 0));
+}
+
+void SerialReduction::finish_block(Value lane) {
+  if (block_ != none) add(b_.get(block_, lane), none, lane);
 }
 
 /// Knuth, TAOCP 2, 4.2.2, theorem B. The rounding errors of infinities and NaN are not added.

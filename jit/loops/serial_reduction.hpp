@@ -7,6 +7,8 @@ namespace sinter::inline v1::jit::loops {
 /// The number of elements that a serial kernel's inner loops compute alike, and of a reduction's partial results.
 /// Compilers unroll shorter loops before they make vectors of them.
 inline constexpr int serial_lanes = 32;
+/// Of a lane: sums of so many float32 are taken in float32, and those of blocks in float64.
+inline constexpr int block_elements = 8;
 
 class SerialReduction {
  public:
@@ -17,6 +19,11 @@ class SerialReduction {
   void start(Value lane);
   /// `position` is the element's in its row. Positions are only right if each lane takes the elements of a whole row.
   void add(Value element, Value position, Value lane);
+  /// The same for one of at most `block_elements` elements of the lane, between start_block() and finish_block().
+  void add_in_block(Value element, Value position, Value lane);
+  void start_block(Value lane);
+  void finish_block(Value lane);
+  bool has_blocks() const noexcept { return block_ != none; }
   /// Combines all lanes in the first one.
   void combine_lanes();
   Value result(Value lane) const;
@@ -34,7 +41,7 @@ class SerialReduction {
   const Op op_;
   const DType dtype_, wide_;  // of the elements, and of what they are combined in
   const int lanes_;
-  Value value_ = none, position_ = none, compensation_ = none;  // locals; none if there is none
+  Value value_ = none, position_ = none, compensation_ = none, block_ = none;  // locals; none if there is none
 };
 
 }  // namespace sinter::inline v1::jit::loops

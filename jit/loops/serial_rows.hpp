@@ -5,8 +5,8 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// Compilers make vectors along the innermost dim: element i is in lane i % serial_lanes. The last elements, which do
-/// not fill all lanes, are in the first one.
+/// Compilers make vectors along the innermost dim: element i is in lane i % serial_lanes. Elements of rows that are
+/// shorter are in the first lane.
 class SerialRows : SerialKernel {
  public:
   SerialRows(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest, Builder& b)
@@ -19,8 +19,10 @@ class SerialRows : SerialKernel {
 
   void reduce(std::size_t number);
   void write_elements();
-  /// `add` for each element of the row.
-  void reduce_in_lanes(int lanes, std::vector<SerialReduction>& reductions, const ForLane& add);
+  /// `add` for each element of the row, or `add_in_block` for those in blocks of the lanes.
+  void reduce_in_lanes(int lanes, std::vector<SerialReduction>& reductions, const ForLane& add,
+                       const ForLane& add_in_block);
+  void emit_blocks(int lanes, std::vector<SerialReduction>& reductions, const ForLane& add_in_block);
 
   /// 1 where lanes would be empty: rows without dims, or shorter ones.
   int lanes() const;
@@ -29,8 +31,10 @@ class SerialRows : SerialKernel {
   Value first_lane() { return b_.integer(Kind::Index, 0); }
   /// The number of elements that fill all lanes.
   Value whole(int lanes) { return b_.sub(extents_.back(), b_.rem_by(extents_.back(), lanes)); }
-  void emit_lanes(int lanes, const ForLane& body);
-  void emit_tail(int lanes, const ForLane& body);
+  /// `body` for all lanes of the elements from `first` to `last`, numbers of the innermost dim.
+  void emit_lanes(Value first, Value last, int lanes, const ForLane& body);
+  /// `body` for the elements that do not fill all lanes.
+  void emit_rest(int lanes, const ForLane& body);
   void at(Value counter, Value lane, const ForLane& body);
 
   Values row_;  // per-row values that have been computed

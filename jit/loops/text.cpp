@@ -70,8 +70,9 @@ std::string to_string(Type type) {
 
 std::string to_string(const LoopProgram& program) {
   std::string out =
-      fmt::format("{}: {} threads, {} blocks, {}-bit indices{}\n", program.name, program.max_threads_per_block,
-                  program.min_blocks_per_multiprocessor, program.wide ? 64 : 32, program.aliased ? ", aliased" : "");
+      fmt::format("{}: {} threads, {} blocks, {}-bit indices{}{}\n", program.name, program.max_threads_per_block,
+                  program.min_blocks_per_multiprocessor, program.wide ? 64 : 32, program.aliased ? ", aliased" : "",
+                  program.serial ? ", serial" : "");
   std::size_t depth = 1;
   for (std::size_t v = 0; v < program.code.size(); ++v) {
     const Instruction& i = program.code[v];

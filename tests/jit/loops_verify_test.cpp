@@ -269,6 +269,13 @@ TEST(LoopsVerifier, ARightProgram) {
   EXPECT_EQ(verify(p.program), "");
 }
 
+TEST(LoopsVerifier, ASerialProgramReadsItsOutputs) {
+  Program p;
+  p.program.serial = true;
+  p.b.load(p.y, p.position, 1, Access::Unaligned);
+  EXPECT_EQ(verify(p.program), "");
+}
+
 TEST(LoopsVerifier, SaysWhere) {
   Program p;
   const Value wrong = p.b.add(p.position, p.thread);
