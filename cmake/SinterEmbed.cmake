@@ -1,13 +1,18 @@
-# sinter_embed(target symbol files...): compiles the files' text, concatenated with an empty line between files and
-# without their includes of each other, into
+# sinter_embed(target symbol [COMPACT] files...): compiles the files' text, concatenated with an empty line between files
+# and without their includes of each other, into
 # `target` as `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
+# COMPACT leaves out lines that are comments: nobody reads them.
 function(sinter_embed target symbol)
+  cmake_parse_arguments(PARSE_ARGV 2 embed "COMPACT" "" "")
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.embedded.cpp)
   set(text "")
-  foreach(file ${ARGN})
+  foreach(file ${embed_UNPARSED_ARGUMENTS})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
     file(READ ${file} part)
     string(REGEX REPLACE "#(include \"[^\"]*\"|pragma once)\n" "" part "${part}")
+    if(embed_COMPACT)
+      string(REGEX REPLACE "(^|\n) *//[^\n]*" "" part "${part}")
+    endif()
     if(text)
       string(APPEND text "\n")
     endif()

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <mutex>
 #include <set>
@@ -48,6 +49,17 @@ std::string environment(const char* variable, const char* suffix) {
 
 bool is_off(const char* variable) noexcept { return !switched(variable, true); }
 bool is_on(const char* variable) noexcept { return switched(variable, false); }
+
+std::uint64_t environment_bytes(const char* variable, std::uint64_t fallback) {
+  const char* const value = trusted_getenv(variable);
+  if (!value || !*value) return fallback;
+  const std::string_view text(value);
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (error == std::errc{} && end == text.data() + text.size()) return bytes;
+  report_unreadable(variable, text, "a number of bytes", fmt::format("treating it as {}", fallback));
+  return fallback;
+}
 
 bool same_word(std::string_view a, std::string_view b) noexcept {
   return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;

@@ -1,5 +1,6 @@
 // Reading environment variables.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ bool is_off(const char* variable) noexcept;
 
 /// Whether the variable is "on", "1", "true" or "yes".
 bool is_on(const char* variable) noexcept;
+
+/// The variable as a number of bytes. Anything else is reported, and `fallback` taken.
+std::uint64_t environment_bytes(const char* variable, std::uint64_t fallback);
 
 /// Whether two words are equal, ignoring case, as in all names in variables.
 bool same_word(std::string_view a, std::string_view b) noexcept;

@@ -36,15 +36,6 @@ CacheMode mode() {
   return CacheMode::On;
 }
 
-std::uint64_t max_bytes(const char* variable, const std::string& value, std::uint64_t fallback) {
-  if (value.empty()) return fallback;
-  std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
-  if (error == std::errc{} && end == value.data() + value.size()) return bytes;
-  runtime::report_unreadable(variable, value, "a number of bytes", fmt::format("treating it as {}", fallback));
-  return fallback;
-}
-
 /// The user's home folder; empty if there is none.
 std::string home() {
   if (std::string named = environment("HOME"); named.starts_with('/')) return named;
@@ -71,7 +62,7 @@ std::string folder() {
 }  // namespace
 
 std::uint64_t max_kernel_bytes() {
-  return max_bytes("SINTER_KERNELS_MAX_BYTES", environment("SINTER_KERNELS_MAX_BYTES"), default_kernel_bytes);
+  return runtime::environment_bytes("SINTER_KERNELS_MAX_BYTES", default_kernel_bytes);
 }
 
 CacheSettings cache_settings() {
@@ -79,7 +70,7 @@ CacheSettings cache_settings() {
   s.mode = mode();
   if (s.mode == CacheMode::Memory || s.mode == CacheMode::Off) return s;
   s.folder = folder();
-  s.max_bytes = max_bytes("SINTER_CACHE_MAX_BYTES", environment("SINTER_CACHE_MAX_BYTES"), s.max_bytes);
+  s.max_bytes = runtime::environment_bytes("SINTER_CACHE_MAX_BYTES", s.max_bytes);
   if (s.folder.empty())
     runtime::notice(
         "compiled kernels are not kept on disk: the user has no home folder. Name a folder in SINTER_CACHE_DIR, or set "

@@ -76,8 +76,10 @@ struct ChainCall {
   std::uint32_t blocks;  // of its own
 };
 
-/// A chain that was compiled, for rows of n elements: operand k of row r is at operands[k] + r * steps[k].
-using ChainLoop = void (*)(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n);
+/// A chain that was compiled, for rows of n elements: operand k of row r is at operands[k] + r * steps[k]. If `streams`,
+/// its result is written past the caches.
+using ChainLoop = void (*)(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n,
+                           bool streams);
 
 /// Bytes of a block in the widest instruction set.
 inline constexpr int largest_block = 8 * 64;

@@ -111,13 +111,14 @@ class LoopWriter {
       if (steps_.values[s.out].output || uses_[s.out] > inside_[s.out]) {
         const std::size_t operand = add_operand(s.out);
         stores += fmt::format("      store(p{}, i, range, v{});\n", operand, number(s.out));
-        if (head.empty()) head = fmt::format("unaligned_elements<{}>(p{}, n)", type_of(s.out), operand);
+        if (head.empty()) head = fmt::format("unaligned_elements<{}>(p{}, n, streams)", type_of(s.out), operand);
         chain_.writes.push_back(s.out);
       }
     const std::size_t loop = steps_.chains.size();
     loops_ += fmt::format(
-        "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n) "
-        "{{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block(n, {}, [=](std::int64_t i, auto range) "
+        "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n, "
+        "bool streams) {{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block(n, {}, streams, [=](std::int64_t i, "
+        "auto range) "
         "SINTER_LAMBDA {{\n{}{}    }});\n{}  }}\n  clear_upper_halves();\n}}\n",
         loop, text_of(Level::Once), text_of(Level::EachRow), head, text_of(Level::EachTile), stores, advances_);
     table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);
@@ -130,7 +131,7 @@ class LoopWriter {
         "namespace sinter::inline v1::jit::cpu::SINTER_ISA {{\nnamespace functions {{\n{}}}  // namespace functions\n\n"
         "{}\nextern \"C\" __attribute__((visibility(\"default\"))) void (*const sinter_loops[])(void* const*, const "
         "std::int64_t*, "
-        "std::int64_t, std::int64_t) = {{{}}};\n"
+        "std::int64_t, std::int64_t, bool) = {{{}}};\n"
         "}}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA\n",
         functions_, loops_, table_);
   }

@@ -133,7 +133,7 @@ void DirectRun::move_to(std::int64_t row, std::int64_t first) noexcept {
 }
 
 void DirectRun::call(std::int64_t rows, std::int64_t n) noexcept {
-  if (step_.chain != none) return job_.steps.chains[step_.chain].loop(at_, steps_, rows, n);
+  if (step_.chain != none) return job_.steps.chains[step_.chain].loop(at_, steps_, rows, n, job_.places.streams);
   const Loop loop = job_.table.groups[static_cast<int>(step_.group)][step_.row].forms[step_.form];
   const auto operand = [&](int k, std::int64_t row) { return static_cast<std::byte*>(at_[k]) + row * steps_[k]; };
   for (std::int64_t r = 0; r < rows; ++r) {

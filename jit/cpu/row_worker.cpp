@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "streaming.hpp"
+
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
@@ -51,6 +53,7 @@ bool RowJob::in_place(const LoopNest& nest, bool across, const RowReduction& r) 
 RowJob::RowJob(const RowParts& p, const LoopNest& n, const Boxes& b, const std::uint64_t* words, SharedFaults& f)
     : parts(p), nest(n), boxes(b), table(loop_table()), scalars(words), faults(f), columns(b.columns) {
   far = nest.numel * parts.array_bytes > fits_cache;
+  streams = nest.numel > parts.longest_cached && parts.output_size > 0 && can_stream(nest, parts.output_size);
   const auto count = static_cast<std::size_t>(boxes.rows_in_tile);
   const auto elements = count * static_cast<std::size_t>(boxes.columns_in_tile);
   row_bytes = tile_bytes = state_bytes = span_bytes = 0;
@@ -122,6 +125,7 @@ void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t las
     }
     end_rows(job, rows, mine);
   }
+  if (job.streams) finish_streaming();
 }
 
 void RowWorker::prepare(const RowJob& job) {
@@ -156,6 +160,7 @@ void RowWorker::run_box(const RowJob& job, std::size_t stage, const Box& box, Ro
   memory_.tiles = own_memory(job).tiles;
   start(stage, box);
   compute(stage, box, job.far);
+  if (job.streams) finish_streaming();
 }
 
 void RowWorker::end_stage(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory) {
@@ -224,7 +229,13 @@ void RowWorker::make_nest(const Part& part, const Box& box, bool over_rows) {
 
 void RowWorker::run_part(const Part& part, const Box& box, bool over_rows, bool far) {
   make_nest(part, box, over_rows);
-  if (nest_.numel > 0) part.program.run_part(nest_, job_->scalars, far, job_->faults);
+  if (nest_.numel > 0)
+    part.program.run_part(nest_, job_->scalars, {.far = far, .streams = streams(part)}, job_->faults);
+}
+
+/// Whether the part writes only the output that is streamed.
+bool RowWorker::streams(const Part& part) const noexcept {
+  return job_->streams && part.outputs == 1 && part.operands[0].kind == OperandSource::Kind::Operand;
 }
 
 void RowWorker::compute(std::size_t stage, const Box& box, bool far) {

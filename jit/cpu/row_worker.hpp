@@ -54,6 +54,7 @@ struct RowJob {
   SharedFaults& faults;
   std::int64_t columns;
   bool far;                           // the arrays do not fit the cache
+  bool streams;                       // to the kernel's only output
   Offsets rows, tiles;                // where the values of one box lie
   std::size_t row_bytes, tile_bytes;  // of all of them
   std::size_t state_bytes;            // of the states of a stage's reductions
@@ -89,6 +90,7 @@ class RowWorker {
   std::byte* tile(std::uint32_t number, const Box& box) const;
   void make_nest(const Part& part, const Box& box, bool over_rows);
   void run_part(const Part& part, const Box& box, bool over_rows, bool far);
+  bool streams(const Part& part) const noexcept;
   void set_operand(std::size_t k, const OperandSource& place, const Box& box);
   void compute(std::size_t stage, const Box& box, bool far);
   void pick(const RowPick& p, const Box& box);

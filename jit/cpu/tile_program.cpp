@@ -15,6 +15,7 @@
 #include <runtime/tbb_guard.hpp>
 #include <sinter/runtime/float_environment.hpp>
 #include "direct_run.hpp"
+#include "streaming.hpp"
 #include "tier.hpp"
 #include "worker.hpp"
 
@@ -49,6 +50,12 @@ void run_tiles(const Job& job, std::int64_t first, std::int64_t last) {
   runtime::per_thread<Worker>().run(job, first, last);
 }
 
+/// A task of a run.
+void run_chunk(const Job& job, std::int64_t first, std::int64_t last) {
+  run_tiles(job, first, last);
+  if (job.places.streams) finish_streaming();
+}
+
 /// Whether an input is an output's array: the two coincide element for element.
 bool is_output(const LoopNest& nest, const NestOperand& input) {
   for (int k = 0; k < nest.outputs; ++k)
@@ -76,6 +83,14 @@ ShortestRows shortest_rows_of(const Graph& graph) noexcept {
   return is_one_operation ? shortest_rows_of_one : shortest_rows;
 }
 
+std::int64_t bytes_of_arrays(const Graph& graph) noexcept {
+  std::size_t bytes = 0;
+  for (const Node& n : graph.nodes())
+    if (n.op == Op::leaf) bytes += size_of(n.dtype);
+  for (const Operand o : graph.outputs()) bytes += size_of(graph[o].dtype);
+  return static_cast<std::int64_t>(bytes);
+}
+
 }  // namespace
 
 struct TileProgram::Impl {
@@ -91,7 +106,10 @@ struct TileProgram::Impl {
       : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name)})),
         shortest(shortest_rows_of(graph)),
         may_be_in_place(std::ranges::none_of(
-            graph.nodes(), [](const Node& n) { return n.op == Op::iota || n.op == Op::array || n.op == Op::call; })) {}
+            graph.nodes(), [](const Node& n) { return n.op == Op::iota || n.op == Op::array || n.op == Op::call; })),
+        output_bytes(static_cast<std::int64_t>(size_of(graph[graph.outputs()[0]].dtype))),
+        array_bytes(bytes_of_arrays(graph)),
+        longest_cached(longest_cached_run(array_bytes)) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps, whose functions are ready.
@@ -123,30 +141,35 @@ struct TileProgram::Impl {
 
   /// Those that are to run now. A compiled loop takes rows as they are that tiles would merge, if it reads all operands
   /// in place.
-  const Steps& steps_for(const LoopNest& nest, TileLayout& layout) {
+  const Steps& steps_for(const LoopNest& nest, TileLayout& layout, bool streams) {
     if (may_be_one_loop_over_rows(nest)) {
       const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
-      const Steps* const steps = reads_in_place(layout) ? &steps_to_run(v, layout, nest) : nullptr;
+      const Steps* const steps = reads_in_place(layout) ? &steps_to_run(v, layout, nest, streams) : nullptr;
       if (steps != nullptr && steps != &v.steps && is_one_loop_into_arrays(*steps)) return *steps;
-      if (!merges_rows(nest, shortest)) return steps != nullptr ? *steps : steps_to_run(v, layout, nest);
+      if (!merges_rows(nest, shortest)) return steps != nullptr ? *steps : steps_to_run(v, layout, nest, streams);
     }
     const Variant& v = variant_for(nest, layout, shortest);
-    return steps_to_run(v, layout, nest);
+    return steps_to_run(v, layout, nest, streams);
   }
 
   /// Compiled ones as soon as they are ready.
-  static const Steps& steps_to_run(const Variant& v, const TileLayout& layout, const LoopNest& nest) {
-    if (is_worth_compiling(v, layout)) v.tier->count(nanoseconds_of(v.steps, layout, nest));
+  static const Steps& steps_to_run(const Variant& v, const TileLayout& layout, const LoopNest& nest, bool streams) {
+    if (streams || is_worth_compiling(v, layout)) v.tier->count(nanoseconds_of(v.steps, layout, nest));
     const Steps* const compiled = v.tier->ready();
     return compiled != nullptr ? *compiled : v.steps;
   }
 
-  /// The library has a loop for each operation. A compiled one is faster only because it takes many rows in one call.
+  /// The library has a loop for each operation. A compiled one is faster only because it takes many rows in one call,
+  /// or streams its result.
   static bool is_worth_compiling(const Variant& v, const TileLayout& layout) noexcept {
     const bool is_one_operation = v.steps.tiles.size() == 1 && v.steps.tiles[0].chain == none;
     return !is_one_operation || (layout.rows > 1 && layout.row < long_row);
   }
 
+  ArrayPlaces places_of(const LoopNest& nest) const noexcept {
+    return {.far = nest.numel * array_bytes > fits_cache,
+            .streams = nest.numel > longest_cached && can_stream(nest, output_bytes)};
+  }
   bool may_be_one_loop_over_rows(const LoopNest& nest) const noexcept {
     return may_be_in_place && !nest.contiguous && nest.ndim > 1 &&
            nest.extents[nest.ndim - 1] >= shortest_compiled_rows.any;
@@ -173,6 +196,9 @@ struct TileProgram::Impl {
   const std::shared_ptr<const TierSource> source;
   const ShortestRows shortest;
   const bool may_be_in_place;                   // no operand lacks memory or is gathered, no function is called
+  const std::int64_t output_bytes;              // of one element of the first output
+  const std::int64_t array_bytes;               // of one element of all inputs and outputs
+  const std::int64_t longest_cached;            // run, in elements
   std::atomic<const Variant*> newest{nullptr};  // owned; immutable once published
   std::mutex adding;
   std::atomic<int> variants{0};
@@ -194,14 +220,15 @@ void TileProgram::prepare(const LoopNest& nest) const {
     if (is_compiled && !impl_->may_be_one_loop_over_rows(nest)) continue;
     const ShortestRows shortest = is_compiled ? shortest_compiled_rows : impl_->shortest;
     const Impl::Variant& v = impl_->variant_for(nest, layout, shortest);
-    if (Impl::is_worth_compiling(v, layout)) v.tier->prepare();
+    if (impl_->places_of(nest).streams || Impl::is_worth_compiling(v, layout)) v.tier->prepare();
   }
 }
 
-void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const {
+void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, ArrayPlaces places,
+                           SharedFaults& faults) const {
   TileLayout layout;
-  const Steps& steps = impl_->steps_for(nest, layout);
-  const Job job{steps, nest, layout, loop_table(), scalars, tile_of(steps, layout), far, faults};
+  const Steps& steps = impl_->steps_for(nest, layout, places.streams);
+  const Job job{steps, nest, layout, loop_table(), scalars, tile_of(steps, layout), places, faults};
   run_tiles(job, 0, job.tiles());
 }
 
@@ -209,13 +236,13 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   if (nest.numel == 0) return {};
   SharedFaults faults;
   TileLayout layout;
-  const Steps& steps = impl_->steps_for(nest, layout);
-  const bool far = nest.numel * steps.array_bytes > fits_cache;
-  const Job job{steps, nest, layout, loop_table(), scalars.data(), tile_of(steps, layout), far, faults};
+  const ArrayPlaces places = impl_->places_of(nest);
+  const Steps& steps = impl_->steps_for(nest, layout, places.streams);
+  const Job job{steps, nest, layout, loop_table(), scalars.data(), tile_of(steps, layout), places, faults};
   const std::int64_t tiles = job.tiles();
   const double work = nanoseconds_of(steps, layout, nest);
   const auto run_all = [&] {
-    run_tiles(job, 0, tiles);
+    run_chunk(job, 0, tiles);
     return faults.met();
   };
   if (work < worth_threads_ns || tiles == 1 || !runtime::claim_tbb()) return run_all();
@@ -226,7 +253,7 @@ RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> 
   tbb::this_task_arena::isolate([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, chunks), [&](const tbb::blocked_range<std::int64_t>& part) {
       const runtime::DefaultFloatEnvironment floats;
-      run_tiles(job, part.begin() * tiles / chunks, part.end() * tiles / chunks);
+      run_chunk(job, part.begin() * tiles / chunks, part.end() * tiles / chunks);
     });
   });
   return faults.met();

@@ -14,6 +14,12 @@ namespace sinter::inline v1::jit::cpu {
 
 struct SharedFaults;
 
+/// Where the arrays of a run lie.
+struct ArrayPlaces {
+  bool far = false;      // they exceed the cache, so they are prefetched
+  bool streams = false;  // the only output; the caller calls finish_streaming()
+};
+
 /// A kernel's graph, prepared once and run any number of times, from any thread.
 class TileProgram {
  public:
@@ -32,9 +38,9 @@ class TileProgram {
   /// Uses several threads if it pays. In the default float environment. Allocates nothing after the first run on a
   /// thread. Returns the faults that were found; their values count as 0.
   RunFaults run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const;
-  /// Runs on only this thread, for a part of a larger run: the caller has set DefaultFloatEnvironment and says
-  /// whether the arrays exceed the cache.
-  void run_part(const LoopNest& nest, const std::uint64_t* scalars, bool far, SharedFaults& faults) const;
+  /// Runs on only this thread, for a part of a larger run: the caller has set DefaultFloatEnvironment and says where
+  /// the arrays lie.
+  void run_part(const LoopNest& nest, const std::uint64_t* scalars, ArrayPlaces places, SharedFaults& faults) const;
 
   /// Whether its loops are compiled, for some nest.
   bool is_compiled() const noexcept;

@@ -13,6 +13,7 @@
 #include "layout.hpp"
 #include "pack.hpp"
 #include "steps.hpp"
+#include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 
@@ -40,7 +41,7 @@ struct Job {
   const LoopTable& table;
   const std::uint64_t* scalars;
   std::int64_t tile;  // elements
-  bool prefetch;      // the arrays do not fit the cache
+  ArrayPlaces places;
   SharedFaults& faults;
 
   /// Tiles in a row. A run's tiles are numbered row after row, or panel after panel.

@@ -15,8 +15,13 @@
 namespace sinter::test {
 
 inline bool is_nan(DType dtype, Bits bits) {
-  return dtype == DType::Float32 ? as<float>(bits) != as<float>(bits)
-                                 : dtype == DType::Float64 && as<double>(bits) != as<double>(bits);
+  switch (dtype) {
+    case DType::Float32: return as<float>(bits) != as<float>(bits);
+    case DType::Float64: return as<double>(bits) != as<double>(bits);
+    case DType::Float16: return (bits & 0x7FFF) > 0x7C00;
+    case DType::BFloat16: return (bits & 0x7FFF) > 0x7F80;
+    default: return false;
+  }
 }
 
 using Extents = std::vector<std::int64_t>;

@@ -51,6 +51,24 @@ TEST(Environment, ReportsWhatItCannotReadOnce) {
             "sinter: SINTER_TEST_SWITCH=\"of\" is not valid: expected on or off; treating it as on\n");
 }
 
+TEST(Environment, ReadsNumbersOfBytes) {
+  constexpr const char* bytes = "SINTER_TEST_BYTES";
+  unsetenv(bytes);
+  EXPECT_EQ(environment_bytes(bytes, 7), 7u);
+  for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{12}, std::uint64_t{18'446'744'073'709'551'615u}}) {
+    setenv(bytes, std::to_string(n).c_str(), 1);
+    EXPECT_EQ(environment_bytes(bytes, 7), n);
+  }
+  for (const char* const wrong : {"1K", "-1", " 1", "18446744073709551616", "0x10"}) {
+    setenv(bytes, wrong, 1);
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(environment_bytes(bytes, 7), 7u) << wrong;
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "sinter: SINTER_TEST_BYTES=\"" + std::string(wrong) +
+                                                            "\" is not valid: expected a number of bytes; treating it "
+                                                            "as 7\n");
+  }
+}
+
 TEST(Environment, ReportsAlsoToWhoAskedForQuiet) {
   setenv("SINTER_QUIET", "1", 1);
   ::testing::internal::CaptureStderr();

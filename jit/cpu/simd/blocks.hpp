@@ -45,10 +45,12 @@ struct Block<T, w> {
   typename StoredPart<T>::type v[w];
 };
 
-/// Elements of a block: four vectors, one, or the first elements of one.
+/// Elements of a block: four vectors, one, or the first elements of one. Only stores tell Streamed from Whole.
 struct Whole {
   static constexpr int width = 4;
 };
+/// Four vectors whose result goes past the caches, to a multiple of a vector's size.
+struct Streamed : Whole {};
 struct OneVector {
   static constexpr int width = 1;
 };
@@ -106,14 +108,18 @@ SINTER_INLINE void store(void* array, std::int64_t i, Range range, const Block<T
   } else if constexpr (is_computed<T>) {
     T* p = static_cast<T*>(array) + i;
     for (int k = 0; k < parts<T, width>; ++k, p += Vec<T>::lanes)
-      if constexpr (!std::is_same_v<Range, First>)
+      if constexpr (std::is_same_v<Range, Streamed>)
+        stream(p, b.v[k].v);
+      else if constexpr (!std::is_same_v<Range, First>)
         b.v[k].store(p);
       else
         b.v[k].store(p, count_of_part<T>(range, k));
   } else {
     auto* p = static_cast<T*>(array) + i;
     for (int k = 0; k < width; ++k, p += elements<1>)
-      if constexpr (std::is_same_v<Range, First>)
+      if constexpr (std::is_same_v<Range, Streamed>)
+        stream(p, b.v[k]);
+      else if constexpr (std::is_same_v<Range, First>)
         store_first_bytes(p, b.v[k], range.count * static_cast<int>(sizeof(T)));
       else
         __builtin_memcpy(p, &b.v[k], sizeof b.v[k]);
@@ -323,22 +329,24 @@ SINTER_INLINE Block<To, width> cast(const Block<From, width>& b) {
 }
 
 /// How many elements of a row of n lie before the first whole vector in memory. Vectors that cross cache lines take up
-/// to twice as long to store.
+/// to twice as long to store, and cannot be streamed.
 template <class T>
-SINTER_INLINE int unaligned_elements(const void* row, std::int64_t n) {
+SINTER_INLINE int unaligned_elements(const void* row, std::int64_t n, bool streams) {
   constexpr int alignment = elements<First::width> * static_cast<int>(sizeof(T)) < vector_bytes
                                 ? elements<First::width> * static_cast<int>(sizeof(T))
                                 : vector_bytes;
-  if (vector_bytes < 32 || n < elements<Whole::width>) return 0;
+  if ((vector_bytes < 32 && !streams) || n < elements<Whole::width>) return 0;
   return static_cast<int>(-reinterpret_cast<std::uintptr_t>(row) % alignment / sizeof(T));
 }
 
 /// Calls body(i, range) for all blocks of n elements; the first has `head` elements, unless that is 0.
 template <class F>
-SINTER_INLINE void for_each_block(std::int64_t n, int head, F body) {
+SINTER_INLINE void for_each_block(std::int64_t n, int head, bool streams, F body) {
   constexpr int whole = elements<Whole::width>, vector = elements<First::width>;
   std::int64_t i = head;
   if (head > 0) body(0, First{head});
+  if (streams)
+    for (; i + whole <= n; i += whole) body(i, Streamed{});
   for (; i + whole <= n; i += whole) body(i, Whole{});
   for (; i + vector <= n; i += vector) body(i, OneVector{});
   if (i < n) body(i, First{static_cast<int>(n - i)});

@@ -91,6 +91,19 @@ SINTER_INLINE void store_first(Stored<T>* p, Native<T> v, int count) {
 #endif
 }
 
+/// Writes to memory without reading the line into the caches; p is a multiple of the vector's size.
+template <class V>
+SINTER_INLINE void stream(void* p, const V& v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof v == 64) return _mm512_stream_si512(static_cast<__m512i*>(p), (__m512i)v);
+#endif
+#if defined(__AVX2__) || defined(__AVX512F__)
+  if constexpr (sizeof v == 32) return _mm256_stream_si256(static_cast<__m256i*>(p), (__m256i)v);
+#endif
+  if constexpr (sizeof v == 16) return _mm_stream_si128(static_cast<__m128i*>(p), (__m128i)v);
+  __builtin_memcpy(p, &v, sizeof v);
+}
+
 /// The first bytes of a part of a vector, as load_first() and store_first().
 template <class Part>
 SINTER_INLINE void load_first_bytes(Part& to, const void* p, int bytes) {
