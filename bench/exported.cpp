@@ -1,5 +1,6 @@
-// Exported C for the CPU, compiled with several options, compared with the library on one thread.
-//   exported [ROWS COLUMNS [COMPILER OPTIONS]...]     exported 1000 1000 "gcc -O2" "clang -O3 -march=native"
+// Exported C for the CPU, compiled with several options, compared with the library.
+//   taskset -c 0 exported                                                    on one thread
+//   taskset -c 0 exported 1000 1000 "gcc -O2" "clang -O3 -march=native"      so many rows and columns, these compilers
 // Each column has the fastest of interleaved calls, in microseconds, and its multiple of the library's.
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -85,7 +86,6 @@ int main(int argc, char** argv) {
   std::vector<std::string> commands(argv + std::min(argc, 3), argv + argc);
   if (commands.empty()) commands = {"gcc -O2", "gcc -O3 -march=x86-64-v3", "gcc -O3 -march=native"};
   setenv("SINTER_CPU_JIT", "always", 0);
-  setenv("OMP_NUM_THREADS", "1", 0);
 
   const std::vector<Case> all = cases();
   std::vector<sn::jit::Export> kernels;

@@ -28,6 +28,20 @@ nb::dict stats() {
   return d;
 }
 
+nb::list history() {
+  nb::list all;
+  for (const KernelRecord& r : kernel_history()) {
+    nb::dict d;
+    d["name"] = r.name;
+    d["device"] = r.device;
+    d["target"] = r.target;
+    d["origin"] = to_string(r.origin);
+    d["milliseconds"] = r.milliseconds;
+    all.append(d);
+  }
+  return all;
+}
+
 void wait(const nb::object& device) {
   if (device.is_none()) return without_gil([] { synchronize(); });
   const Device on = device_from("synchronize", device);
@@ -49,6 +63,9 @@ void add_devices(nb::module_& m) {
   m.def("synchronize", wait, nb::arg("device") = nb::none(),
         "Waits until a device, or all devices, have finished their work.");
   m.def("jit_stats", stats, "Counters of this process: what was compiled and run, and the memory in use. A dict.");
+  m.def("kernel_history", history,
+        "The last 256 kernels that became ready, oldest first: dicts of name, device, target, origin (\"compiled\", "
+        "\"disk\" or \"memory\") and milliseconds.");
   m.def(
       "clear_cache", [] { without_gil([] { clear_cache(); }); },
       "Frees all compiled kernels and plans in memory; the disk cache stays.");

@@ -106,21 +106,23 @@ class LoopWriter {
     advances_.clear();
     for (const auto steps : {uniform, run})
       for (const Step& s : steps) add(s);
-    std::string stores, head;
+    std::string stores, head, result;
     for (const Step& s : run)
       if (steps_.values[s.out].output || uses_[s.out] > inside_[s.out]) {
         const std::size_t operand = add_operand(s.out);
         stores += fmt::format("      store(p{}, i, range, v{});\n", operand, number(s.out));
+        result = result.empty() ? type_of(s.out) : "bool";  // several are not streamed
         if (head.empty()) head = fmt::format("unaligned_elements<{}>(p{}, n, streams)", type_of(s.out), operand);
         chain_.writes.push_back(s.out);
       }
     const std::size_t loop = steps_.chains.size();
     loops_ += fmt::format(
         "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n, "
-        "bool streams) {{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block(n, {}, streams, [=](std::int64_t i, "
+        "bool streams) {{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block<{}>(n, {}, streams, [=](std::int64_t "
+        "i, "
         "auto range) "
         "SINTER_LAMBDA {{\n{}{}    }});\n{}  }}\n  clear_upper_halves();\n}}\n",
-        loop, text_of(Level::Once), text_of(Level::EachRow), head, text_of(Level::EachTile), stores, advances_);
+        loop, text_of(Level::Once), text_of(Level::EachRow), result, head, text_of(Level::EachTile), stores, advances_);
     table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);
     return std::move(chain_);
   }

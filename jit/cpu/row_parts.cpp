@@ -7,7 +7,6 @@
 #include "../plan/fanout_free_cones.hpp"
 #include "cost.hpp"
 #include "row_picks.hpp"
-#include "streaming.hpp"
 
 namespace sinter::inline v1::jit::cpu {
 namespace {
@@ -291,9 +290,6 @@ class RowPartsBuilder {
     }
     for (std::size_t k = 0; k < kernel_.outputs.size(); ++k)
       if (over_domain(k)) to_.array_bytes += static_cast<std::int64_t>(size_of(graph_[graph_.outputs()[k]].dtype));
-    if (kernel_.outputs.size() == 1 && over_domain(0))
-      to_.output_size = static_cast<std::int64_t>(size_of(graph_[graph_.outputs()[0]].dtype));
-    to_.longest_cached = longest_cached_run(to_.array_bytes);
     to_.nanoseconds += nanoseconds(to_.array_bytes);
   }
 
@@ -309,6 +305,8 @@ class RowPartsBuilder {
 
 }  // namespace
 
-RowParts::RowParts(const Kernel& kernel, Keeps keeps) { RowPartsBuilder(kernel, keeps, *this).run(); }
+RowParts::RowParts(const Kernel& kernel, Keeps keeps) : stream_rule(kernel.graph) {
+  RowPartsBuilder(kernel, keeps, *this).run();
+}
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -6,6 +6,7 @@
 
 #include "../plan/row_stages.hpp"
 #include "loop_table.hpp"
+#include "streaming.hpp"
 #include "tile_program.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -78,8 +79,7 @@ struct RowParts {
   std::int64_t kept_bytes = 0;        // of one element of all tiles that no reduction reads
   double nanoseconds = 0;             // per element, estimated
   std::int64_t array_bytes = 0;       // of one element of all arrays
-  std::int64_t longest_cached = 0;    // run, in elements: longest_cached_run()
-  std::int64_t output_size = 0;       // of an element of the only output, if it has one for each of the domain
+  StreamRule stream_rule;
 };
 
 }  // namespace sinter::inline v1::jit::cpu

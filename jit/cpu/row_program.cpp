@@ -97,7 +97,7 @@ struct RowProgram::Impl {
     bool in_place = true;
     std::int64_t bytes = whole.kept_bytes;
     for (std::size_t k = 0; k < sizes.size(); ++k)
-      if (is_streamed(nest, nest.operands[k])) bytes += sizes[k];
+      if (varies_both_ways(nest, nest.operands[k])) bytes += sizes[k];
     for (const Stage& s : whole.stages) {
       in_place = in_place && !s.pass;
       for (const RowReduction& r : s.reductions) {
@@ -124,7 +124,7 @@ struct RowProgram::Impl {
     }
   }
   /// Whether the operand's elements differ both between rows and within a row.
-  static bool is_streamed(const LoopNest& nest, const NestOperand& o) noexcept {
+  static bool varies_both_ways(const LoopNest& nest, const NestOperand& o) noexcept {
     const auto moves = [&](int d) { return o.strides[d] != 0; };
     const int rows = nest.row_dims();
     bool by_row = nest.numel == nest.extents[nest.ndim - 1], by_column = false;

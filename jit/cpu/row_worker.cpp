@@ -53,7 +53,7 @@ bool RowJob::in_place(const LoopNest& nest, bool across, const RowReduction& r) 
 RowJob::RowJob(const RowParts& p, const LoopNest& n, const Boxes& b, const std::uint64_t* words, SharedFaults& f)
     : parts(p), nest(n), boxes(b), table(loop_table()), scalars(words), faults(f), columns(b.columns) {
   far = nest.numel * parts.array_bytes > fits_cache;
-  streams = nest.numel > parts.longest_cached && parts.output_size > 0 && can_stream(nest, parts.output_size);
+  streams = parts.stream_rule.applies(nest);
   const auto count = static_cast<std::size_t>(boxes.rows_in_tile);
   const auto elements = count * static_cast<std::size_t>(boxes.columns_in_tile);
   row_bytes = tile_bytes = state_bytes = span_bytes = 0;
@@ -135,7 +135,7 @@ void RowWorker::prepare(const RowJob& job) {
   const Box box = job.boxes.at(0, 0);
   const auto prepare_part = [&](const Part& part, bool over_rows) {
     make_nest(part, box, over_rows);
-    if (nest_.numel > 0) part.program.prepare(nest_);
+    if (nest_.numel > 0) part.program.prepare_part(nest_, streams(part));
   };
   for (const Stage& s : job.parts.stages) {
     if (s.rows) prepare_part(*s.rows, true);

@@ -331,9 +331,9 @@ class StepsBuilder {
   }
 
   void choose_tile() {
-    for (const ValueId v : steps_.inputs) steps_.array_bytes += steps_.values[v].size;
-    for (const ValueId v : steps_.outputs) steps_.array_bytes += steps_.values[v].size;
-    std::int64_t bytes = steps_.array_bytes;
+    std::int64_t bytes = 0;  // of one element of everything
+    for (const ValueId v : steps_.inputs) bytes += steps_.values[v].size;
+    for (const ValueId v : steps_.outputs) bytes += steps_.values[v].size;
     for (const std::uint8_t size : steps_.slots) bytes += size;
     for (const ValueId v : steps_.spread) bytes += steps_.values[v].size;
     for (const Run& r : steps_.runs) bytes += uniform_.per_short_row ? steps_.values[r.value].size : 0;

@@ -100,7 +100,6 @@ struct Steps {
   double nanoseconds = 0;             // per element, estimated
   double row_nanoseconds = 0;         // per row
   std::int64_t tile = 0;              // elements, such that a tile's values fit L1
-  std::int64_t array_bytes = 0;       // of one element of all inputs and outputs
   std::string text;                   // C++ of the chains' loops, if these are to be compiled
 };
 

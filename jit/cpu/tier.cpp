@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <runtime/environment.hpp>
@@ -36,6 +38,25 @@ CpuJit cpu_jit_of_environment() noexcept try {
 
 constexpr int unread = -1;
 constinit std::atomic<int> when_compiled{unread};
+
+/// The first line about an error, else the first one.
+std::string_view essence(std::string_view log) noexcept {
+  const std::size_t error = std::min(log.find("error"), log.size()), begin = log.substr(0, error).rfind('\n') + 1;
+  const std::string_view rest = error < log.size() ? log.substr(begin) : log;
+  return rest.substr(0, rest.find('\n'));
+}
+
+/// Once in a process: a compiler that is there and compiles nothing costs speed without a sign of it.
+void report_rejected(const CompileError& error) noexcept try {
+  static constinit std::atomic<bool> is_reported{false};
+  if (is_reported.exchange(true)) return;
+  runtime::notice(fmt::format(
+      "the host's compiler rejects loops of the CPU, which stay interpreted and slower: {}. SINTER_HOST_CXX names "
+      "another "
+      "compiler, SINTER_CPU_JIT=off asks none, SINTER_LOG=jit shows more (SINTER_QUIET=1 turns this message off)",
+      essence(error.log())));
+} catch (...) {
+}
 
 void report_uncompiled(const std::string& name, const std::exception& error) noexcept try {
   if (runtime::logs(runtime::Log::Jit))
@@ -100,8 +121,9 @@ void Tier::compile() noexcept try {
   if (ready() != nullptr || has_failed_) return;
   try {
     make_ready();
-  } catch (const CompileError&) {
+  } catch (const CompileError& error) {
     has_failed_ = true;
+    report_rejected(error);
     throw;
   }
 } catch (const std::exception& error) {

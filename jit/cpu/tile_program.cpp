@@ -83,14 +83,6 @@ ShortestRows shortest_rows_of(const Graph& graph) noexcept {
   return is_one_operation ? shortest_rows_of_one : shortest_rows;
 }
 
-std::int64_t bytes_of_arrays(const Graph& graph) noexcept {
-  std::size_t bytes = 0;
-  for (const Node& n : graph.nodes())
-    if (n.op == Op::leaf) bytes += size_of(n.dtype);
-  for (const Operand o : graph.outputs()) bytes += size_of(graph[o].dtype);
-  return static_cast<std::int64_t>(bytes);
-}
-
 }  // namespace
 
 struct TileProgram::Impl {
@@ -107,9 +99,7 @@ struct TileProgram::Impl {
         shortest(shortest_rows_of(graph)),
         may_be_in_place(std::ranges::none_of(
             graph.nodes(), [](const Node& n) { return n.op == Op::iota || n.op == Op::array || n.op == Op::call; })),
-        output_bytes(static_cast<std::int64_t>(size_of(graph[graph.outputs()[0]].dtype))),
-        array_bytes(bytes_of_arrays(graph)),
-        longest_cached(longest_cached_run(array_bytes)) {}
+        stream_rule(graph) {}
   ~Impl() { std::unique_ptr<const Variant> all(newest.load()); }
 
   /// Makes the layout, and finds or makes its steps, whose functions are ready.
@@ -167,8 +157,7 @@ struct TileProgram::Impl {
   }
 
   ArrayPlaces places_of(const LoopNest& nest) const noexcept {
-    return {.far = nest.numel * array_bytes > fits_cache,
-            .streams = nest.numel > longest_cached && can_stream(nest, output_bytes)};
+    return {.far = nest.numel * stream_rule.bytes() > fits_cache, .streams = stream_rule.applies(nest)};
   }
   bool may_be_one_loop_over_rows(const LoopNest& nest) const noexcept {
     return may_be_in_place && !nest.contiguous && nest.ndim > 1 &&
@@ -195,10 +184,8 @@ struct TileProgram::Impl {
 
   const std::shared_ptr<const TierSource> source;
   const ShortestRows shortest;
-  const bool may_be_in_place;                   // no operand lacks memory or is gathered, no function is called
-  const std::int64_t output_bytes;              // of one element of the first output
-  const std::int64_t array_bytes;               // of one element of all inputs and outputs
-  const std::int64_t longest_cached;            // run, in elements
+  const bool may_be_in_place;  // no operand lacks memory or is gathered, no function is called
+  const StreamRule stream_rule;
   std::atomic<const Variant*> newest{nullptr};  // owned; immutable once published
   std::mutex adding;
   std::atomic<int> variants{0};
@@ -214,13 +201,15 @@ bool TileProgram::is_compiled() const noexcept {
   return false;
 }
 
-void TileProgram::prepare(const LoopNest& nest) const {
+void TileProgram::prepare(const LoopNest& nest) const { prepare_part(nest, impl_->stream_rule.applies(nest)); }
+
+void TileProgram::prepare_part(const LoopNest& nest, bool streams) const {
   TileLayout layout;
   for (const bool is_compiled : {true, false}) {
     if (is_compiled && !impl_->may_be_one_loop_over_rows(nest)) continue;
     const ShortestRows shortest = is_compiled ? shortest_compiled_rows : impl_->shortest;
     const Impl::Variant& v = impl_->variant_for(nest, layout, shortest);
-    if (impl_->places_of(nest).streams || Impl::is_worth_compiling(v, layout)) v.tier->prepare();
+    if (streams || Impl::is_worth_compiling(v, layout)) v.tier->prepare();
   }
 }
 

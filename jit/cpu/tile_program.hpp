@@ -32,6 +32,8 @@ class TileProgram {
   /// Prepares a run over this nest, and compiles its loops if there is a compiler (tier.hpp). This and running throw
   /// what FunctionLoop::make_ready throws.
   void prepare(const LoopNest& nest) const;
+  /// The same for a part of a larger run.
+  void prepare_part(const LoopNest& nest, bool streams) const;
 
   /// `nest.operands` are the outputs, then the leaves. `scalars` holds one word for each scalar node in the order of
   /// the nodes: its value in the node's dtype, zero-extended. Outputs do not overlap leaves except element for element.

@@ -124,7 +124,7 @@ struct LoopProgram {
   int min_blocks_per_multiprocessor = 1;
   bool wide = false;     // whether an Index has 64 bits
   bool aliased = false;  // an input may share memory with an output
-  bool serial = false;   // of one thread, which may read what it has written to an output
+  bool serial = false;   // an iteration of the outermost loop reads what it has written to outputs
   std::vector<Instruction> code;
 
   const Instruction& operator[](Value v) const noexcept { return code[static_cast<std::size_t>(v)]; }

@@ -9,8 +9,9 @@ namespace sinter::inline v1::jit::loops {
 /// Pointers are "y0", "x0", scalars "s0" in the order of their nodes; "faults" is a word whose bits are the faults that
 /// were found.
 ///
-/// Sums of float32 are computed in float64; sums of float64 are compensated. Compilers make vectors of the inner loops,
-/// and threads may share the outermost one if its iterations are independent; results do not depend on that.
+/// Sums of float32 are computed in float64, but for those of a few elements (block_elements); sums of float64 are
+/// compensated. Compilers make vectors of the inner loops, and threads may share the outermost one if its iterations
+/// are independent; results do not depend on that.
 LoopProgram lower_serial(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest);
 
 /// A bit for each fault.

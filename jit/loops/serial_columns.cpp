@@ -66,7 +66,7 @@ void SerialColumns::reduce(std::size_t number) {
   const bool branches = std::ranges::any_of(pass.reductions, compares);
   emit_loops(rows_, nest_.ndim, [&] {
     const auto add = [&](Value lane) {
-      const Values values = elements(pass, column_values(lane));
+      const Values values = elements(number, column_values(lane));
       for (std::size_t i = 0; i < reductions.size(); ++i)
         reductions[i].add(operand_of(values, pass.reductions[i]), position(), lane);
       if (passes_.writes(number)) store_outputs(values, true);
@@ -82,29 +82,29 @@ void SerialColumns::reduce(std::size_t number) {
 
 void SerialColumns::write_elements() {
   emit_loops(rows_, nest_.ndim, [&] {
-    emit_lanes([&](Value lane) { store_outputs(elements(passes_.passes.back(), column_values(lane)), true); });
+    emit_lanes([&](Value lane) { store_outputs(elements(passes_.passes.size() - 1, column_values(lane)), true); });
   });
 }
 
 // ---- Values of a column
 
 void SerialColumns::compute_column_values(int stages, const std::function<void(Values&, Value lane)>& results) {
-  std::vector<Value> kept = columns_;  // dead code elimination removes those that nothing reads later
-  for (std::size_t i = 0; i < kept.size(); ++i) {
+  std::vector<Value> columns = columns_;  // dead code elimination removes those that nothing reads later
+  for (std::size_t i = 0; i < columns.size(); ++i) {
     const Node& n = graph_.nodes()[i];
     const bool is_available = passes_.stages.per_row[i] && passes_.stages.stage[i] + combines(n) == stages;
-    if (needed_[i] && uniform_[i] == none && kept[i] == none && is_available)
-      kept[i] = b_.local(element_type(n.dtype), block_columns, none, "column");
+    if (needed_[i] && uniform_[i] == none && columns[i] == none && is_available)
+      columns[i] = b_.local(element_type(n.dtype), block_columns, none, "column");
   }
   emit_lanes([&](Value lane) {
     Values values = column_values(lane);
     results(values, lane);
     compute_row_values(stages, values);
-    for (std::size_t i = 0; i < kept.size(); ++i)
-      if (kept[i] != columns_[i]) b_.set(kept[i], lane, values[i]);
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (columns[i] != columns_[i]) b_.set(columns[i], lane, values[i]);
     if (stages == passes_.stages.count) store_outputs(values, false);
   });
-  columns_ = std::move(kept);
+  columns_ = std::move(columns);
 }
 
 Values SerialColumns::column_values(Value lane) {

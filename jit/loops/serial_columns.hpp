@@ -26,7 +26,7 @@ class SerialColumns : SerialKernel {
   /// Computes the values of a column that become available after `stages` stages. `results` are those of the last
   /// stage's reductions.
   void compute_column_values(int stages, const std::function<void(Values&, Value lane)>& results);
-  /// The values of the lane's column that have been kept, and the uniform ones.
+  /// The values of the lane's column that are in columns_, and the uniform ones.
   Values column_values(Value lane);
   void emit_lanes(const ForLane& body, LoopHint hint = LoopHint::Vectors);
 

@@ -118,12 +118,11 @@ void SerialKernel::compute_row_values(int stages, Values& values) {
   compute(needed, values);
 }
 
-Values SerialKernel::elements(const RowPass& pass, Values values) {
-  const std::size_t number = static_cast<std::size_t>(&pass - passes_.passes.data());
+Values SerialKernel::elements(std::size_t pass, Values values) {
+  if (reads_kept(pass)) values[index(kept_->value)] = load(kept_->output);
   const auto is_known = [&](std::size_t i) { return passes_.stages.per_row[i] || values[i] != none; };
-  if (kept_ && number + 1 == passes_.passes.size()) values[index(kept_->value)] = load(kept_->output);
-  compute(backward_slice(graph_, pass.wanted, is_known), values);
-  if (kept_ && number + 2 == passes_.passes.size()) store(kept_->output, values[index(kept_->value)]);
+  compute(backward_slice(graph_, passes_.passes[pass].wanted, is_known), values);
+  if (keeps(pass)) store(kept_->output, values[index(kept_->value)]);
   return values;
 }
 

@@ -28,8 +28,8 @@ class SerialKernel {
 
   /// The position of the current element in its row.
   Value position();
-  /// Computes the values that a pass wants; those of the current row are given.
-  Values elements(const RowPass& pass, Values values);
+  /// Computes the values that a pass wants; those of the current row are given. Stores and loads the one that is kept.
+  Values elements(std::size_t pass, Values values);
   /// Computes the per-row values that become available after `stages` stages.
   void compute_row_values(int stages, Values& values);
   /// Stores the outputs that have one element per element of the domain, or those that have one per row.
@@ -56,6 +56,8 @@ class SerialKernel {
   void add_params();
   Value number_or_param(const Extent& extent, std::string name);
   std::size_t input(std::size_t i) const { return kernel_.outputs.size() + i; }
+  bool keeps(std::size_t pass) const noexcept { return kept_ && pass + 2 == passes_.passes.size(); }
+  bool reads_kept(std::size_t pass) const noexcept { return kept_ && pass + 1 == passes_.passes.size(); }
   /// The offset of the operand's current element.
   Value offset(std::size_t k);
   Value load(std::size_t k);

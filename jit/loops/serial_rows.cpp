@@ -28,7 +28,7 @@ void SerialRows::reduce(std::size_t number) {
     reductions.emplace_back(b_, graph_[r].op, graph_[graph_.operands(graph_[r])[0]].dtype, lanes);
   const auto for_each = [&](auto add) {
     return [&, add](Value lane) {
-      const Values values = elements(pass, row_);
+      const Values values = elements(number, row_);
       for (std::size_t i = 0; i < reductions.size(); ++i)
         (reductions[i].*add)(operand_of(values, pass.reductions[i]), position(), lane);
       if (passes_.writes(number)) store_outputs(values, true);
@@ -83,7 +83,7 @@ void SerialRows::emit_blocks(int lanes, std::vector<SerialReduction>& reductions
 }
 
 void SerialRows::write_elements() {
-  const auto write = [&](Value) { store_outputs(elements(passes_.passes.back(), row_), true); };
+  const auto write = [&](Value) { store_outputs(elements(passes_.passes.size() - 1, row_), true); };
   if (lanes() == 1) return emit_loops(rows_, nest_.ndim, [&] { write(first_lane()); });
   emit_loops(rows_, nest_.ndim - 1, [&] {
     emit_lanes(integer(0), whole(lanes()), lanes(), write);
@@ -119,6 +119,7 @@ void SerialRows::emit_lanes(Value first, Value last, int lanes, const ForLane& b
 }
 
 void SerialRows::emit_rest(int lanes, const ForLane& body) {
+  if (const Extent& e = nest_.extents[nest_.ndim - 1]; e.is_number() && e.factor() % lanes == 0) return;
   const Value start = whole(lanes), count = b_.convert(b_.rem_by(extents_.back(), lanes), Kind::Index);
   b_.emit_for(first_lane(), count, b_.integer(Kind::Index, 1), LoopHint::Vectors, "l",
               [&](Value lane) { at(b_.add(start, b_.convert(lane, Kind::Int64)), lane, body); });

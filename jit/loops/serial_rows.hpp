@@ -5,8 +5,8 @@
 
 namespace sinter::inline v1::jit::loops {
 
-/// Compilers make vectors along the innermost dim: element i is in lane i % serial_lanes. Elements of rows that are
-/// shorter are in the first lane.
+/// Compilers make vectors along the innermost dim: element i is in lane i % serial_lanes. Elements of rows with
+/// fewer than that are in the first lane.
 class SerialRows : SerialKernel {
  public:
   SerialRows(const Kernel& kernel, const KernelTraits& traits, const SymbolicNest& nest, Builder& b)

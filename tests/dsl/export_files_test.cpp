@@ -13,6 +13,7 @@
 
 #include <jit/functions/c_names.hpp>
 #include "../file_limit.hpp"
+#include "../golden.hpp"
 #include "exported.hpp"
 
 namespace sinter::testing {
@@ -49,6 +50,26 @@ TEST(ExportFilesTest, AreTheSameEachTime) {
   EXPECT_EQ(names, (std::vector<std::string>{"k.c", "k.cu", "k.dot", "k.h", "k.hpp", "k.json", "k.ptx"}));
   EXPECT_NE(write({exported_fused({.in_place = true})}, options).files, write({exported_fused()}, options).files);
   for (const auto& [name, text] : a.files) EXPECT_EQ(text.find("/tmp"), std::string::npos) << name;
+}
+
+/// What compiled programs rely on. Where a program that was compiled with the golden header would break, the ABI
+/// version has to increase; else run with SINTER_UPDATE_GOLDEN=1.
+TEST(ExportFilesTest, TheInterfaceIsThatOfItsVersion) {
+  const Tensor<float> x = zeros<float>({3, 4}), z = zeros<float>({3});
+  const Tensor<std::int64_t> index = zeros<std::int64_t>({3, 4});
+  const Tensor<bool> mask = zeros<bool>({3});
+  const Tensor<std::complex<float>> c = zeros<std::complex<float>>({3});
+  const std::vector<jit::Export> kernels = {
+      exported(exp(z + 2) * 0.5,
+               {.name = "fused", .inputs = {"z"}, .sizes = {{"n"}}, .numbers = {"shift", "scale"}, .strided = {"z"}}),
+      exported(softmax(x, -1), {.name = "soft", .inputs = {"x"}, .sizes = {{"rows", "columns"}}}),
+      exported(take_along_dim(x, index, 1), {.name = "taken", .inputs = {"x", "i"}, .sizes = {{"n", "4"}}}),
+      exported(where(mask, c, c * 2), {.name = "chosen", .inputs = {"mask", "c"}}),
+      exported(z.to<bfloat16>(), {.name = "narrow", .inputs = {"z"}}),
+      exported_together({.name = "moments", .outputs = {"mean", "var"}}, mean(x, 1), var(x, 1))};
+  const LibraryOptions options{
+      .name = "k", .prefix = "my_", .architectures = {90}, .format = ExportFormat::Fatbin, .dlpack = true};
+  test::expect_golden("export_interface.h", write(kernels, options).files.at("k.h"));
 }
 
 TEST(ExportFilesTest, StayUntouchedWhereNothingChanged) {

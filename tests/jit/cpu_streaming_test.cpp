@@ -15,29 +15,49 @@ namespace {
 
 const Setup small_limit([] { setenv("SINTER_CPU_STREAM_BYTES", "1000000", 1); });
 
-TEST(CpuStreaming, BeginsWhereArraysHaveMoreBytes) {
-  EXPECT_EQ(jit::cpu::longest_cached_run(8), 125'000);
-  EXPECT_EQ(jit::cpu::longest_cached_run(3), 333'333);
-  EXPECT_EQ(jit::cpu::longest_cached_run(0), 1'000'000);
+/// x + y, of floats.
+Graph sum_graph() {
+  Graph graph;
+  const Operand x = graph.leaf(DType::Float32, 0), y = graph.leaf(DType::Float32, 1);
+  graph.output(graph.node(Op::add, DType::Float32, std::vector{x, y}));
+  return graph;
 }
 
-/// A nest of an output and an input of floats at these addresses.
-LoopNest nest_of(std::byte* output, std::byte* input, int outputs = 1) {
+/// Whether the sum of rows of 1000 is streamed, whose operands lie at these addresses with these strides from row to
+/// row.
+bool streams(std::int64_t rows, const std::vector<std::byte*>& data,
+             std::vector<std::int64_t> steps = {1000, 1000, 1000}, int outputs = 1) {
   LoopNest nest;
   nest.outputs = outputs;
-  nest.operands.resize(2);
-  nest.operands[0].data = output;
-  nest.operands[1].data = input;
-  return nest;
+  nest.ndim = 2;
+  nest.numel = rows * 1000;
+  nest.extents[0] = rows, nest.extents[1] = 1000;
+  nest.operands.resize(3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    nest.operands[k].data = data[k];
+    nest.operands[k].strides[0] = steps[k], nest.operands[k].strides[1] = 1;
+  }
+  return jit::cpu::StreamRule(sum_graph()).applies(nest);
+}
+
+TEST(CpuStreaming, BeginsWhereArraysHaveMoreBytes) {
+  alignas(64) std::byte memory[256];
+  const std::vector<std::byte*> apart{memory, memory + 64, memory + 128};
+  EXPECT_FALSE(streams(0, apart));
+  EXPECT_FALSE(streams(83, apart));  // 996,000 bytes
+  EXPECT_TRUE(streams(84, apart));
+  EXPECT_FALSE(streams(124, apart, {1000, 1000, 0})) << "a row that is broadcast counts once";
+  EXPECT_TRUE(streams(125, apart, {1000, 1000, 0}));
 }
 
 TEST(CpuStreaming, OnlyAnArrayOfTheOutputsOwn) {
   alignas(64) std::byte memory[256];
-  EXPECT_TRUE(jit::cpu::can_stream(nest_of(memory, memory + 128), 4));
-  EXPECT_TRUE(jit::cpu::can_stream(nest_of(memory + 4, memory + 128), 4));
-  EXPECT_FALSE(jit::cpu::can_stream(nest_of(memory, memory), 4));  // in place
-  EXPECT_FALSE(jit::cpu::can_stream(nest_of(memory + 2, memory + 128), 4)) << "no vector would be aligned";
-  EXPECT_FALSE(jit::cpu::can_stream(nest_of(memory, memory + 128, 2), 4));
+  EXPECT_TRUE(streams(1000, {memory, memory + 64, memory + 64}));
+  EXPECT_TRUE(streams(1000, {memory + 4, memory + 64, memory + 128}));
+  EXPECT_FALSE(streams(1000, {memory, memory, memory + 128})) << "in place";
+  EXPECT_FALSE(streams(1000, {memory + 2, memory + 64, memory + 128})) << "no vector would be aligned";
+  EXPECT_FALSE(streams(1000, {memory, memory + 64, memory + 128}, {1000, 1000, 1000}, 2));
+  EXPECT_FALSE(streams(1000, {memory, memory + 64, memory + 128}, {0, 1000, 1000})) << "rows that are all one";
 }
 
 /// Past the limit, from any address, in every instruction set; short and long rows, whose ends are not streamed.

@@ -1,10 +1,27 @@
-"""Streams, memory statistics and meshes."""
+"""Streams, the history of kernels, memory statistics and meshes."""
 import threading
 
 import numpy as np
 
 import sinter_jit as sn
 from case import Case, main
+
+
+class History(Case):
+    def test_kernels_that_became_ready(self):
+        before = sn.cpu_jit()
+        sn.set_cpu_jit("always")
+        try:
+            x = sn.tensor(self.array((1000,), "float32"))
+            (sn.exp(x * 3) + sn.sqrt(abs(x))).eval()
+        finally:
+            sn.set_cpu_jit(before)
+        last = sn.kernel_history()[-1]
+        self.assertEqual(list(last), ["name", "device", "target", "origin", "milliseconds"])
+        self.assertTrue(last["name"].startswith("sinter_"), last)
+        self.assertEqual(last["device"], sn.device("cpu"))
+        self.assertIn(last["origin"], ("compiled", "disk", "memory"))
+        self.assertGreater(last["milliseconds"], 0)
 
 
 class Streams(Case):

@@ -2,16 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 
-#include "scratch.hpp"
-#include "setup.hpp"
+#include "setuid_copy.hpp"
 
 namespace sinter::runtime {
 namespace {
@@ -94,14 +89,9 @@ int status_with(const std::string& program) {
 TEST(Environment, IsNotThatOfWhoeverStartsAProgramWithMoreRights) {
   EXPECT_EQ(status_with(test::this_program()), 3);
   const ::sinter::testing::ScratchFolder scratch;
-  const std::string copy = scratch.file("program"), command = test::this_program();
-  std::filesystem::copy_file("/proc/self/exe", copy);
-  std::filesystem::permissions(scratch.path(), std::filesystem::perms(0755));
-  struct statvfs where{};
-  if (::statvfs(copy.c_str(), &where) != 0 || (where.f_flag & ST_NOSUID)) GTEST_SKIP() << "mounted nosuid";
-  if (::chown(copy.c_str(), 1, ::getegid()) != 0 || ::chmod(copy.c_str(), 04755) != 0)
-    GTEST_SKIP() << "only root can give a program to another user";
-  EXPECT_EQ(status_with("'" + copy + "'" + command.substr(command.rfind(' '))), 4);
+  const std::string copy = ::sinter::testing::setuid_copy(scratch);
+  if (copy.empty()) GTEST_SKIP() << "only root can give a program to another user, and not where it is mounted nosuid";
+  EXPECT_EQ(status_with(copy), 4);
 }
 
 TEST(Environment, ComparesWordsInAnyCase) {

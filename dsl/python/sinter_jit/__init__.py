@@ -13,7 +13,7 @@ from ._core import (CompileError, CudaError, DeviceError, DTypeError, Error, Eve
                     IndexError, Mesh, Operand, OutOfMemoryError, ParseError, ShapeError, Stream, Tensor, __version__,
                     asarray, checkpoint, clear_cache, cpu_jit, current_stream, custom_vjp, default_stream, device,
                     device_count, device_function, device_name, dtype, empty_cache, evaluate, export_kernel, from_dlpack, from_numpy,
-                    grad, jacobian, jit_stats, jvp, load_npy, load_npz, load_safetensors, load_safetensors_metadata,
+                    grad, jacobian, jit_stats, jvp, kernel_history, load_npy, load_npz, load_safetensors, load_safetensors_metadata,
                     manual_seed, memory_stats, parse, reset_peak_memory, save_npy, save_npz, save_safetensors,
                     set_cpu_jit, synchronize, tensor, value_and_grad)
 from . import _arguments, _operations, _protocols

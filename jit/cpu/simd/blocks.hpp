@@ -51,6 +51,9 @@ struct Whole {
 };
 /// Four vectors whose result goes past the caches, to a multiple of a vector's size.
 struct Streamed : Whole {};
+template <class T>
+inline constexpr bool can_stream =
+    has_streams && !std::is_same_v<T, bool> && elements<1> * static_cast<int>(sizeof(T)) >= 16;
 struct OneVector {
   static constexpr int width = 1;
 };
@@ -339,14 +342,16 @@ SINTER_INLINE int unaligned_elements(const void* row, std::int64_t n, bool strea
   return static_cast<int>(-reinterpret_cast<std::uintptr_t>(row) % alignment / sizeof(T));
 }
 
-/// Calls body(i, range) for all blocks of n elements; the first has `head` elements, unless that is 0.
-template <class F>
+/// Calls body(i, range) for all blocks of n elements; the first has `head` elements, unless that is 0. T is the dtype
+/// of the result.
+template <class T, class F>
 SINTER_INLINE void for_each_block(std::int64_t n, int head, bool streams, F body) {
   constexpr int whole = elements<Whole::width>, vector = elements<First::width>;
   std::int64_t i = head;
   if (head > 0) body(0, First{head});
-  if (streams)
-    for (; i + whole <= n; i += whole) body(i, Streamed{});
+  if constexpr (can_stream<T>)
+    if (streams)
+      for (; i + whole <= n; i += whole) body(i, Streamed{});
   for (; i + whole <= n; i += whole) body(i, Whole{});
   for (; i + vector <= n; i += vector) body(i, OneVector{});
   if (i < n) body(i, First{static_cast<int>(n - i)});

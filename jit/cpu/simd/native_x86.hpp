@@ -91,7 +91,8 @@ SINTER_INLINE void store_first(Stored<T>* p, Native<T> v, int count) {
 #endif
 }
 
-/// Writes to memory without reading the line into the caches; p is a multiple of the vector's size.
+inline constexpr bool has_streams = true;
+/// A non-temporal store, which does not read the line into the caches; p is a multiple of the vector's size.
 template <class V>
 SINTER_INLINE void stream(void* p, const V& v) {
 #if defined(__AVX512F__)
@@ -100,8 +101,7 @@ SINTER_INLINE void stream(void* p, const V& v) {
 #if defined(__AVX2__) || defined(__AVX512F__)
   if constexpr (sizeof v == 32) return _mm256_stream_si256(static_cast<__m256i*>(p), (__m256i)v);
 #endif
-  if constexpr (sizeof v == 16) return _mm_stream_si128(static_cast<__m128i*>(p), (__m128i)v);
-  __builtin_memcpy(p, &v, sizeof v);
+  if constexpr (sizeof v == 16) _mm_stream_si128(static_cast<__m128i*>(p), (__m128i)v);
 }
 
 /// The first bytes of a part of a vector, as load_first() and store_first().
