@@ -51,9 +51,10 @@ void report_rejected(const CompileError& error) noexcept try {
   static constinit std::atomic<bool> is_reported{false};
   if (is_reported.exchange(true)) return;
   runtime::notice(fmt::format(
-      "the host's compiler rejects loops of the CPU, which stay interpreted and slower: {}. SINTER_HOST_CXX names "
-      "another "
-      "compiler, SINTER_CPU_JIT=off asks none, SINTER_LOG=jit shows more (SINTER_QUIET=1 turns this message off)",
+      "the host's compiler rejects loops of the CPU, which stay interpreted and slower. SINTER_HOST_CXX names another "
+      "compiler, SINTER_CPU_JIT=off asks none, SINTER_LOG=jit shows more (SINTER_QUIET=1 turns this message off). It "
+      "says: "
+      "{}",
       essence(error.log())));
 } catch (...) {
 }
