@@ -69,7 +69,7 @@ TEST(ExportFilesTest, TheInterfaceIsThatOfItsVersion) {
       exported_together({.name = "moments", .outputs = {"mean", "var"}}, mean(x, 1), var(x, 1))};
   const LibraryOptions options{
       .name = "k", .prefix = "my_", .architectures = {90}, .format = ExportFormat::Fatbin, .dlpack = true};
-  test::expect_golden("export_interface.h", write(kernels, options).files.at("k.h"));
+  test::expect_golden("export_interface.txt", write(kernels, options).files.at("k.h"));
 }
 
 TEST(ExportFilesTest, StayUntouchedWhereNothingChanged) {
