@@ -116,6 +116,27 @@ TEST(ExportVectors, FunctionsAreAccurateInFastMath) {
   expect_accurate<double, std::uint64_t>("f64", all_functions, options);
 }
 
+/// Clang's -ffast-math assumes that nothing is infinite, whatever the code says; the arguments here are finite.
+TEST(ExportVectors, ExpOverflowsInFastMath) {
+  const char* const clang = "clang-19";
+  if (std::system(fmt::format("command -v {} > /dev/null", clang).c_str()) != 0) GTEST_SKIP() << "no " << clang;
+  const ScopedVariable compiler("CC", clang);
+  const ExportedLibrary own({kernel_of("e", "exp(x)", "x: f32[n]"), kernel_of("s", "sigmoid(x)", "x: f32[n]"),
+                             kernel_of("d", "exp(x)", "x: f64[n]")},
+                            {.name = "own", .architectures = {}}, "-O2 -ffast-math");
+  const std::vector<float> x{88, 89, 100, 177.8f, 200, 700, 1e10f, 3e38f};
+  const std::vector<double> wide{709, 710, 1000, 1420, 1e10, 1e300};
+  std::vector<float> minus, y(x.size());
+  std::vector<double> z(wide.size());
+  for (const float a : x) minus.push_back(-a);
+  ASSERT_EQ(own.get<int(float*, const float*, std::int64_t)>("e_cpu")(y.data(), x.data(), std::ssize(x)), 0);
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(std::isinf(y[i]), x[i] > 88) << x[i] << ": " << y[i];
+  ASSERT_EQ(own.get<int(float*, const float*, std::int64_t)>("s_cpu")(y.data(), minus.data(), std::ssize(x)), 0);
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_LT(y[i], 1e-37f) << minus[i];
+  ASSERT_EQ(own.get<int(double*, const double*, std::int64_t)>("d_cpu")(z.data(), wide.data(), std::ssize(wide)), 0);
+  for (std::size_t i = 0; i < wide.size(); ++i) EXPECT_EQ(std::isinf(z[i]), wide[i] > 709) << wide[i] << ": " << z[i];
+}
+
 #if defined(__x86_64__)
 /// Differences of more precision than their dtype's.
 TEST(ExportVectors, ExpIsAccurateInExcessPrecision) {
