@@ -16,6 +16,7 @@ namespace sinter::testing {
 /// process may not make one.
 inline std::string setuid_copy(const ScratchFolder& folder) {
   const std::string copy = folder.file("program"), command = test::this_program();
+  if (!command.starts_with('\'')) return "";  // an emulator runs it, which has no more rights
   std::filesystem::copy_file("/proc/self/exe", copy);
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
   struct statvfs where{};

@@ -272,7 +272,7 @@ TEST(CpuCompiledLoops, AreNotMadeInProgramsWithMoreRights) {
   };
   const sinter::testing::ScratchFolder scratch;
   const std::string copy = sinter::testing::setuid_copy(scratch);
-  if (copy.empty()) GTEST_SKIP() << "only root can give a program to another user, and not where it is mounted nosuid";
+  if (copy.empty()) GTEST_SKIP() << "needs root, a file system without nosuid, and no emulator";
   EXPECT_EQ(status_of(this_program()), 3);
   EXPECT_EQ(status_of(copy), 4);
 }

@@ -90,7 +90,7 @@ TEST(Environment, IsNotThatOfWhoeverStartsAProgramWithMoreRights) {
   EXPECT_EQ(status_with(test::this_program()), 3);
   const ::sinter::testing::ScratchFolder scratch;
   const std::string copy = ::sinter::testing::setuid_copy(scratch);
-  if (copy.empty()) GTEST_SKIP() << "only root can give a program to another user, and not where it is mounted nosuid";
+  if (copy.empty()) GTEST_SKIP() << "needs root, a file system without nosuid, and no emulator";
   EXPECT_EQ(status_with(copy), 4);
 }
 
