@@ -23,6 +23,12 @@ Graph sum_graph() {
   return graph;
 }
 
+#if defined(__x86_64__)
+constexpr bool has_streams = true;
+#else
+constexpr bool has_streams = false;  // no such stores
+#endif
+
 /// Whether the sum of rows of 1000 is streamed, whose operands lie at these addresses with these strides from row to
 /// row.
 bool streams(std::int64_t rows, const std::vector<std::byte*>& data,
@@ -45,15 +51,15 @@ TEST(CpuStreaming, BeginsWhereArraysHaveMoreBytes) {
   const std::vector<std::byte*> apart{memory, memory + 64, memory + 128};
   EXPECT_FALSE(streams(0, apart));
   EXPECT_FALSE(streams(83, apart));  // 996,000 bytes
-  EXPECT_TRUE(streams(84, apart));
+  EXPECT_EQ(streams(84, apart), has_streams);
   EXPECT_FALSE(streams(124, apart, {1000, 1000, 0})) << "a row that is broadcast counts once";
-  EXPECT_TRUE(streams(125, apart, {1000, 1000, 0}));
+  EXPECT_EQ(streams(125, apart, {1000, 1000, 0}), has_streams);
 }
 
 TEST(CpuStreaming, OnlyAnArrayOfTheOutputsOwn) {
   alignas(64) std::byte memory[256];
-  EXPECT_TRUE(streams(1000, {memory, memory + 64, memory + 64}));
-  EXPECT_TRUE(streams(1000, {memory + 4, memory + 64, memory + 128}));
+  EXPECT_EQ(streams(1000, {memory, memory + 64, memory + 64}), has_streams);
+  EXPECT_EQ(streams(1000, {memory + 4, memory + 64, memory + 128}), has_streams);
   EXPECT_FALSE(streams(1000, {memory, memory, memory + 128})) << "in place";
   EXPECT_FALSE(streams(1000, {memory + 2, memory + 64, memory + 128})) << "no vector would be aligned";
   EXPECT_FALSE(streams(1000, {memory, memory + 64, memory + 128}, {1000, 1000, 1000}, 2));
