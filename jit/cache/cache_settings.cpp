@@ -4,10 +4,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <runtime/environment.hpp>

@@ -118,9 +118,8 @@ class LoopWriter {
     const std::size_t loop = steps_.chains.size();
     loops_ += fmt::format(
         "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n, "
-        "bool streams) {{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block<{}>(n, {}, streams, [=](std::int64_t "
-        "i, "
-        "auto range) "
+        "bool streams) {{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block<{}>(n, {}, streams, "
+        "[=](std::int64_t i, auto range) "
         "SINTER_LAMBDA {{\n{}{}    }});\n{}  }}\n  clear_upper_halves();\n}}\n",
         loop, text_of(Level::Once), text_of(Level::EachRow), result, head, text_of(Level::EachTile), stores, advances_);
     table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);
