@@ -77,9 +77,9 @@ struct ChainCall {
 };
 
 /// A chain that was compiled, for rows of n elements: operand k of row r is at operands[k] + r * steps[k]. If `streams`,
-/// its result is written past the caches.
+/// its result is written past the caches. `ahead`: as RunOptions::ahead.
 using ChainLoop = void (*)(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n,
-                           bool streams);
+                           bool streams, const std::int64_t* ahead);
 
 /// Bytes of a block in the widest instruction set.
 inline constexpr int largest_block = 8 * 64;

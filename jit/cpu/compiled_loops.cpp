@@ -15,8 +15,9 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr std::size_t longest_loop = 40;            // operations, as of a chain; longer ones take long to compile
-static_assert(longest_loop * 4 <= chain_operands);  // each reads at most three values and stores one
+constexpr std::size_t longest_loop = 40;  // operations, as of a chain; longer ones take long to compile
+// Each reads at most three values and stores one; the states of reductions are among the 64 leaves that are tracked.
+static_assert(longest_loop * 4 + 64 <= chain_operands);
 
 std::optional<std::string_view> type_name(DType dtype) {
   switch (dtype) {
@@ -106,22 +107,13 @@ class LoopWriter {
     advances_.clear();
     for (const auto steps : {uniform, run})
       for (const Step& s : steps) add(s);
-    std::string stores, head, result;
-    for (const Step& s : run)
-      if (steps_.values[s.out].output || uses_[s.out] > inside_[s.out]) {
-        const std::size_t operand = add_operand(s.out);
-        stores += fmt::format("      store(p{}, i, range, v{});\n", operand, number(s.out));
-        result = result.empty() ? type_of(s.out) : "bool";  // several are not streamed
-        if (head.empty()) head = fmt::format("unaligned_elements<{}>(p{}, n, streams)", type_of(s.out), operand);
-        chain_.writes.push_back(s.out);
-      }
+    const std::string row = steps_.reductions.empty() ? stored_row(run) : reduced_row(run);
     const std::size_t loop = steps_.chains.size();
     loops_ += fmt::format(
         "static void loop_{}(void* const* operands, const std::int64_t* steps, std::int64_t rows, std::int64_t n, "
-        "bool streams) {{\n{}  for (; rows > 0; --rows) {{\n{}    for_each_block<{}>(n, {}, streams, "
-        "[=](std::int64_t i, auto range) "
-        "SINTER_LAMBDA {{\n{}{}    }});\n{}  }}\n  clear_upper_halves();\n}}\n",
-        loop, text_of(Level::Once), text_of(Level::EachRow), result, head, text_of(Level::EachTile), stores, advances_);
+        "bool streams, const std::int64_t* ahead) {{\n{}  for (; rows > 0; --rows) {{\n{}{}{}  }}\n  "
+        "clear_upper_halves();\n}}\n",
+        loop, text_of(Level::Once), text_of(Level::EachRow), row, advances_);
     table_ += fmt::format("{}loop_{}", table_.empty() ? "" : ", ", loop);
     return std::move(chain_);
   }
@@ -132,7 +124,7 @@ class LoopWriter {
         "namespace sinter::inline v1::jit::cpu::SINTER_ISA {{\nnamespace functions {{\n{}}}  // namespace functions\n\n"
         "{}\nextern \"C\" __attribute__((visibility(\"default\"))) void (*const sinter_loops[])(void* const*, const "
         "std::int64_t*, "
-        "std::int64_t, std::int64_t, bool) = {{{}}};\n"
+        "std::int64_t, std::int64_t, bool, const std::int64_t*) = {{{}}};\n"
         "}}  // namespace sinter::inline v1::jit::cpu::SINTER_ISA\n",
         functions_, loops_, table_);
   }
@@ -142,6 +134,50 @@ class LoopWriter {
     const Value& value = steps_.values[v];
     return graph_.nodes()[value.kind == Value::Kind::Spread ? value.number : v];
   }
+  std::string stores_of(std::span<const Step> run) {
+    std::string stores;
+    for (const Step& s : run) {
+      if (!is_stored(s.out)) continue;
+      stores += fmt::format("      store(p{}, i, range, v{});\n", add_operand(s.out), number(s.out));
+      chain_.writes.push_back(s.out);
+    }
+    return stores;
+  }
+  /// Rows start such that the first array's vectors are aligned. Of several arrays none is streamed.
+  std::string stored_row(std::span<const Step> run) {
+    const std::size_t first_operand = chain_.operands.size();
+    const std::string stores = stores_of(run);
+    const std::string_view type = type_of(chain_.writes[0]);
+    return fmt::format(
+        "    for_each_block<{}>(n, unaligned_elements<{}>(p{}, n, streams), streams, [=](std::int64_t i, auto range) "
+        "SINTER_LAMBDA {{\n{}{}    }});\n",
+        chain_.writes.size() == 1 ? type : std::string_view("bool"), type, first_operand, text_of(Level::EachTile),
+        stores);
+  }
+  /// Blocks are reduced as they are computed, from the row's first element on.
+  std::string reduced_row(std::span<const Step> run) {
+    const std::string stores = stores_of(run);
+    std::string rows, adds, arguments, ends;
+    for (std::size_t k = 0; k < steps_.reductions.size(); ++k) {
+      const ValueReduction& r = steps_.reductions[k];
+      rows += fmt::format("    {} r{};\n", row_type(r.op), k);
+      adds += fmt::format("      r{}.add(range, v{});\n", k, number(r.of));
+      arguments += fmt::format(", r{}", k);
+      ends += fmt::format("    r{}.end_row(p{});\n", k, add_operand(r.state));
+    }
+    return fmt::format(
+        "{}    for_each_reduced_block(n, [&](std::int64_t i, auto range) SINTER_LAMBDA {{\n{}{}{}    }}{});\n{}", rows,
+        text_of(Level::EachTile), stores, adds, arguments, ends);
+  }
+  static std::string_view row_type(Op reduction) {
+    switch (reduction) {
+      case Op::sum: return "RowSum";
+      case Op::prod: return "RowValue<Products>";
+      case Op::amax: return "RowValue<Largest>";
+      default: return "RowValue<Smallest>";
+    }
+  }
+  bool is_stored(ValueId v) { return steps_.values[v].output ? steps_.is_stored(v) : uses_[v] > inside_[v]; }
   double cost(std::span<const Step> steps) const {
     double sum = 0;
     for (const Step& s : steps) sum += nanoseconds(node(s.out).op, compute_dtype_of(s));
@@ -182,9 +218,20 @@ class LoopWriter {
     chain_.reads.push_back(v);
     const Level level = steps_.values[v].level;
     const std::size_t operand = add_operand(v);
+    if (level == Level::EachTile) prefetch(v, operand);
     declare(level, v,
             level == Level::EachTile ? fmt::format("load<{}>(p{}, i, range)", type_of(v), operand)
                                      : fmt::format("broadcast<{}>(p{})", type_of(v), operand));
+  }
+
+  void prefetch(ValueId v, std::size_t operand) {
+    const Value& value = steps_.values[v];
+    const auto at = std::ranges::find(steps_.prefetched, value.number);
+    if (value.kind != Value::Kind::Leaf || at == steps_.prefetched.end()) return;
+    text_of(Level::Once) +=
+        fmt::format("  const auto ahead{} = ahead ? ahead[{}] : 0;\n", operand, at - steps_.prefetched.begin());
+    text_of(Level::EachTile) +=
+        fmt::format("      if (ahead{0}) prefetch<{1}>(p{0} + ahead{0}, i, range);\n", operand, type_of(v));
   }
 
   std::string value_of(const Step& s) {
@@ -241,6 +288,7 @@ void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_
     steps.text = writer.text();
     return;
   }
+  steps.reductions.clear();
   for (std::size_t i = 0; i < all.size();) {
     std::size_t end = i;
     while (end < all.size() && end - i < longest_loop && writer.takes(all[end])) ++end;

@@ -37,8 +37,9 @@ bool DirectRun::is_possible(const Steps& steps, const LoopNest& nest, const Tile
 DirectRun::DirectRun(const Job& job)
     : job_(job),
       step_(job.steps.tiles[0]),
-      streams_(job.places.streams &&
-               job.layout.row * job.steps.values[job.steps.outputs[0]].size >= shortest_streamed_row) {
+      streams_(job.options.streams &&
+               job.layout.row * job.steps.values[job.steps.outputs[0]].size >= shortest_streamed_row),
+      ahead_(job.layout.panel > 1 ? nullptr : job.options.ahead) {
   const int outer = job.layout.first_row_dim - 1;
   void** at = at_;
   std::int64_t* step = steps_;
@@ -138,7 +139,7 @@ void DirectRun::move_to(std::int64_t row, std::int64_t first) noexcept {
 }
 
 void DirectRun::call(std::int64_t rows, std::int64_t n) noexcept {
-  if (step_.chain != none) return job_.steps.chains[step_.chain].loop(at_, steps_, rows, n, streams_);
+  if (step_.chain != none) return job_.steps.chains[step_.chain].loop(at_, steps_, rows, n, streams_, ahead_);
   const Loop loop = job_.table.groups[static_cast<int>(step_.group)][step_.row].forms[step_.form];
   const auto operand = [&](int k, std::int64_t row) { return static_cast<std::byte*>(at_[k]) + row * steps_[k]; };
   for (std::int64_t r = 0; r < rows; ++r) {

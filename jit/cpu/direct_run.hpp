@@ -31,6 +31,7 @@ class DirectRun {
   const Job& job_;
   const Step& step_;
   const bool streams_;
+  const std::int64_t* const ahead_;
   void* at_[chain_operands];            // each operand in the first row
   std::int64_t steps_[chain_operands];  // bytes, from row to row
   boost::container::small_vector<Panel, 2> panels_;

@@ -100,6 +100,9 @@ struct ReduceStates {
   void* second;
 };
 
+/// Rows of up to so many elements that follow each other are reduced element by element.
+inline constexpr std::int64_t tiny_row = 8;
+
 /// A reduction of one dtype. Null if there is none.
 struct Reducer {
   /// Reduces rows of n elements, at least one, `pitch` elements apart, into their states. The first element of each has

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "../plan/cost_model.hpp"
 #include "../plan/fanout_free_cones.hpp"
@@ -40,6 +41,7 @@ class RowPartsBuilder {
     tile_of_.assign(count, nothing);
     kept_after_.assign(count, 0);
     kept_.assign(count, false);
+    prefetched_.assign(count, false);
     to_.stages.resize(static_cast<std::size_t>(stages_.count) + 1);
     find_single();
     find_reductions();
@@ -223,8 +225,38 @@ class RowPartsBuilder {
       places.push_back({OperandSource::Kind::Operand, static_cast<std::uint32_t>(k),
                         static_cast<std::uint8_t>(size_of(graph_[o].dtype))});
     }
-    if (!wanted.empty())
-      to_.stages[static_cast<std::size_t>(stage)].pass.emplace(make_part(wanted, places, stage, false));
+    Stage& to = to_.stages[static_cast<std::size_t>(stage)];
+    if (wanted.empty()) return;
+    std::vector<OperandSource> states;
+    const std::vector<OutputReduction> reduced = fuse_reductions(to, wanted, places, states);
+    to.pass.emplace(make_part(wanted, places, stage, false, reduced));
+    to.pass->states = std::move(states);
+  }
+  static Op op_of(const RowReduction& r) { return static_cast<Op>(static_cast<int>(Op::sum) + r.op); }
+  /// Those of the stage's reductions that a compiled loop can do which computes these tiles, and their states. An array
+  /// that is wanted twice is copied, which loops do not.
+  std::vector<OutputReduction> fuse_reductions(Stage& stage, const std::vector<Operand>& wanted,
+                                               const std::vector<OperandSource>& places,
+                                               std::vector<OperandSource>& states) const {
+    std::vector<OutputReduction> fused;
+    std::set<std::uint32_t> read;  // tiles, by other reductions
+    for (std::uint32_t k = 0; k < stage.reductions.size(); ++k) {
+      RowReduction& r = stage.reductions[k];
+      const auto is_tile = [&](const OperandSource& p) {
+        return p.kind == OperandSource::Kind::Tile && p.number == r.tile;
+      };
+      const auto output = static_cast<std::size_t>(std::ranges::find_if(places, is_tile) - places.begin());
+      r.in_pass = !r.leaf && is_reduced_in_loops(op_of(r), graph_[wanted[output]].dtype) &&
+                  std::ranges::count(wanted, wanted[output]) == 1;
+      if (!r.in_pass) {
+        read.insert(r.tile);
+        continue;
+      }
+      fused.push_back({op_of(r), static_cast<std::uint32_t>(output), kept_[id_of(wanted[output])], 0});
+      states.push_back({OperandSource::Kind::States, k, state_bytes(op_of(r))});
+    }
+    for (OutputReduction& f : fused) f.is_stored = f.is_stored || read.contains(places[f.output].number);
+    return fused;
   }
   void add_outputs() {
     std::vector<Operand> wanted;
@@ -254,7 +286,8 @@ class RowPartsBuilder {
   }
 
   /// The nodes that the wanted ones need, down to existing values. All scalars stay, so they keep their numbers.
-  Part make_part(const std::vector<Operand>& wanted, std::vector<OperandSource> places, int stage, bool over_rows) {
+  Part make_part(const std::vector<Operand>& wanted, std::vector<OperandSource> places, int stage, bool over_rows,
+                 std::vector<OutputReduction> reductions = {}) {
     const std::size_t count = graph_.nodes().size();
     std::vector<bool> needed(count);
     std::vector<std::optional<OperandSource>> place(count);
@@ -266,12 +299,19 @@ class RowPartsBuilder {
       for (const Operand o : graph_.operands(graph_.nodes()[id])) needed[id_of(o)] = true;
     }
     Graph part;
+    FusedWork fused{std::move(reductions), {}};
+    std::vector<OperandSource> prefetched;
     std::vector<Operand> made(count);
     const int outputs = static_cast<int>(wanted.size());
     for (Id id = 0; id < count; ++id) {
       const Node& n = graph_.nodes()[id];
       if (place[id]) {
-        made[id] = part.node(is_leaf(n.op) ? n.op : Op::leaf, n.dtype, {}, places.size() - wanted.size());
+        const std::size_t leaf = places.size() - wanted.size();
+        if (stage > 0 && !over_rows && claim_prefetch(id)) {
+          fused.prefetched.push_back(static_cast<std::uint32_t>(leaf));
+          prefetched.push_back(*place[id]);
+        }
+        made[id] = part.node(is_leaf(n.op) ? n.op : Op::leaf, n.dtype, {}, leaf);
         places.push_back(*place[id]);
       } else if (needed[id] || n.op == Op::scalar) {
         std::vector<Operand> operands;
@@ -280,7 +320,18 @@ class RowPartsBuilder {
       }
     }
     for (const Operand o : wanted) part.output(made[id_of(o)]);
-    return {TileProgram(part, kernel_.name), std::move(places), outputs};
+    auto states = static_cast<std::uint32_t>(places.size() - wanted.size());
+    for (OutputReduction& r : fused.reductions) r.operand = states++;
+    return {TileProgram(part, kernel_.name, std::move(fused)), std::move(places), outputs, {}, std::move(prefetched)};
+  }
+
+  /// Whether this pass over rows that have been read before fetches the leaf's elements of the next ones: the first one
+  /// that asks does.
+  bool claim_prefetch(Id id) {
+    const Node& n = graph_.nodes()[id];
+    if (n.op != Op::leaf || kernel_.rows->axis_mapping[operand_of(n)] != AxisMapping::Domain || prefetched_[id])
+      return false;
+    return prefetched_[id] = true;
   }
 
   void measure() {
@@ -299,6 +350,7 @@ class RowPartsBuilder {
   const Keeps keeps_;
   RowParts& to_;
   std::vector<bool> single_, kept_;             // by node
+  std::vector<bool> prefetched_;                // by node: by a pass
   std::vector<std::int32_t> row_of_, tile_of_;  // by node
   std::vector<int> kept_after_;                 // by node: the tile is there from this stage on
 };

@@ -18,6 +18,7 @@ struct OperandSource {
     PerRow,   // one element for each row: a reduction's result, or a value computed from such results
     Tile,     // elements of the current rows
     Count,    // the number of elements of a row
+    States,   // running values of the stage's reduction of this number, one for each row
   } kind;
   std::uint32_t number;
   std::uint8_t size;  // bytes of an element
@@ -28,6 +29,8 @@ struct Part {
   TileProgram program;
   std::vector<OperandSource> operands;
   int outputs;
+  std::vector<OperandSource> states;      // of the reductions that the program can do
+  std::vector<OperandSource> prefetched;  // the nest's operands whose elements of the next rows it fetches
 };
 
 struct RowReduction {
@@ -36,6 +39,7 @@ struct RowReduction {
   std::uint32_t tile;                 // that holds the operand's elements
   std::optional<std::uint32_t> leaf;  // the nest's operand that the elements are, if they can be read in place
   std::uint32_t result;               // a PerRow
+  bool in_pass = false;               // whether the compiled pass can do it
 };
 
 /// A sum that is one element of each row (row_picks.hpp).

@@ -103,16 +103,19 @@ ReduceStates RowWorker::states_of(std::byte* states, std::size_t reduction) cons
 
 void RowWorker::run_rows(const RowJob& job, std::int64_t first, std::int64_t last) {
   job_ = &job;
+  reducing_.assign(job.parts.stages.size(), TileProgram::Reducing::Done);
   RowMemory mine = own_memory(job);
   const auto spans = job.allocate_spans();
   if (spans) mine.spans = spans->data();
   for (std::int64_t tile = first; tile < last; ++tile) {
     const Box rows = job.boxes.at(tile, 0);
+    const bool has_next = job.far && job.boxes.whole && tile + 1 < last;
+    const Box next = has_next ? job.boxes.at(tile + 1, 0) : Box();
     for (std::size_t s = 0; s < job.parts.stages.size(); ++s) {
       begin_stage(job, s, rows, mine);
       if (job.boxes.whole) {
         memory_ = mine;
-        compute(s, rows, job.far && s == 0);
+        compute(s, rows, job.far && s == 0, has_next ? &next : nullptr);
       } else {
         for (std::int64_t c = 0; c < job.boxes.column_tiles; ++c) {
           std::byte* const later = mine.states + job.state_bytes;
@@ -139,7 +142,7 @@ void RowWorker::prepare(const RowJob& job) {
   };
   for (const Stage& s : job.parts.stages) {
     if (s.rows) prepare_part(*s.rows, true);
-    if (s.pass) prepare_part(*s.pass, false);
+    if (s.pass && !(may_reduce(*s.pass, box) && s.pass->program.prepare_reducing(nest_))) prepare_part(*s.pass, false);
   }
   for (const Part& copy : job.parts.copies) prepare_part(copy, false);
   if (job.parts.rows_after) prepare_part(*job.parts.rows_after, true);
@@ -149,17 +152,18 @@ void RowWorker::begin_stage(const RowJob& job, std::size_t stage, const Box& box
   job_ = &job;
   memory_ = memory;
   const Stage& s = job.parts.stages[stage];
-  if (s.rows) run_part(*s.rows, box, true, false);
+  if (s.rows) run_part(*s.rows, box, true, {});
   for (const RowPick& p : s.picks) pick(p, box);
   start(stage, box);
 }
 
 void RowWorker::run_box(const RowJob& job, std::size_t stage, const Box& box, RowMemory memory) {
   job_ = &job;
+  reducing_.assign(job.parts.stages.size(), TileProgram::Reducing::Done);
   memory_ = memory;
   memory_.tiles = own_memory(job).tiles;
   start(stage, box);
-  compute(stage, box, job.far);
+  compute(stage, box, job.far, nullptr);
   if (job.streams) finish_streaming();
 }
 
@@ -172,7 +176,7 @@ void RowWorker::end_stage(const RowJob& job, std::size_t stage, const Box& box, 
 void RowWorker::end_rows(const RowJob& job, const Box& box, RowMemory memory) {
   job_ = &job;
   memory_ = memory;
-  if (job.parts.rows_after) run_part(*job.parts.rows_after, box, true, false);
+  if (job.parts.rows_after) run_part(*job.parts.rows_after, box, true, {});
 }
 
 void RowWorker::merge(const RowJob& job, std::size_t stage, const Box& box, std::byte* states, std::byte* later) {
@@ -198,9 +202,10 @@ void RowWorker::set_operand(std::size_t k, const OperandSource& place, const Box
       break;
     }
     case OperandSource::Kind::PerRow:
+    case OperandSource::Kind::States:
     case OperandSource::Kind::Tile: {
       const bool is_tile = place.kind == OperandSource::Kind::Tile;
-      to.data = is_tile ? tile(place.number, box) : memory_.rows + job_->rows[place.number];
+      to.data = address_of(place, box);
       std::int64_t stride = 1;
       for (int i = dims; i-- > 0;) {
         const int d = dims == boxes.dims ? boxes.order[i] : i;
@@ -217,20 +222,54 @@ void RowWorker::set_operand(std::size_t k, const OperandSource& place, const Box
   }
 }
 
-void RowWorker::make_nest(const Part& part, const Box& box, bool over_rows) {
+/// Where a value lies that is not the nest's.
+std::byte* RowWorker::address_of(const OperandSource& place, const Box& box) const {
+  switch (place.kind) {
+    case OperandSource::Kind::Tile: return tile(place.number, box);
+    case OperandSource::Kind::States: return static_cast<std::byte*>(states_of(memory_.states, place.number).first);
+    default: return memory_.rows + job_->rows[place.number];
+  }
+}
+
+void RowWorker::make_nest(const Part& part, const Box& box, bool over_rows, bool with_states) {
   const Boxes& boxes = job_->boxes;
   nest_.outputs = part.outputs;
   nest_.ndim = over_rows ? boxes.row_dims : boxes.dims;
-  nest_.operands.resize(part.operands.size(), boost::container::default_init);
+  nest_.operands.resize(part.operands.size() + (with_states ? part.states.size() : 0), boost::container::default_init);
   for (int i = 0; i < nest_.ndim; ++i) nest_.extents[i] = box.extent[over_rows ? i : boxes.order[i]];
-  for (std::size_t k = 0; k < part.operands.size(); ++k) set_operand(k, part.operands[k], box);
+  std::size_t k = 0;
+  for (const OperandSource& place : part.operands) set_operand(k++, place, box);
+  if (with_states)
+    for (const OperandSource& place : part.states) set_operand(k++, place, box);
   merge_dims(nest_);
 }
 
-void RowWorker::run_part(const Part& part, const Box& box, bool over_rows, bool far) {
+void RowWorker::run_part(const Part& part, const Box& box, bool over_rows, RunOptions options) {
   make_nest(part, box, over_rows);
-  if (nest_.numel > 0)
-    part.program.run_part(nest_, job_->scalars, {.far = far, .streams = streams(part)}, job_->faults);
+  options.streams = streams(part);
+  if (nest_.numel > 0) part.program.run_part(nest_, job_->scalars, options, job_->faults);
+}
+
+/// From the box's elements to those of the next one, for each leaf that the pass prefetches. Null if there is no next
+/// one, or it has the same elements.
+const std::int64_t* RowWorker::bytes_ahead(const Part& pass, const Box& box, const Box* next) {
+  if (next == nullptr) return nullptr;
+  const int dims = job_->boxes.dims;
+  bool any = false;
+  ahead_.clear();
+  for (const OperandSource& place : pass.prefetched) {
+    const NestOperand& o = job_->nest.operands[place.number];
+    ahead_.push_back((offset_of(o, *next, dims) - offset_of(o, box, dims)) * place.size);
+    any = any || ahead_.back() != 0;
+  }
+  return any ? ahead_.data() : nullptr;
+}
+
+/// Whether the pass might reduce what it computes; nest_ is then over its rows. Tiny rows are reduced in another order.
+bool RowWorker::may_reduce(const Part& pass, const Box& box) {
+  if (pass.states.empty() || job_->boxes.across || box.columns <= tiny_row) return false;
+  make_nest(pass, box, false, true);
+  return nest_.numel > 0 && nest_.extents[nest_.ndim - 1] == box.columns;
 }
 
 /// Whether the part writes only the output that is streamed.
@@ -238,11 +277,25 @@ bool RowWorker::streams(const Part& part) const noexcept {
   return job_->streams && part.outputs == 1 && part.operands[0].kind == OperandSource::Kind::Operand;
 }
 
-void RowWorker::compute(std::size_t stage, const Box& box, bool far) {
-  const Stage& s = job_->parts.stages[stage];
+void RowWorker::compute(std::size_t stage, const Box& box, bool far, const Box* next) {
   reduce_leaves(stage, box);
-  if (s.pass) run_part(*s.pass, box, false, far);
-  reduce_tiles(stage, box);
+  const bool in_pass = job_->parts.stages[stage].pass && run_pass(stage, box, far, next);
+  reduce_tiles(stage, box, in_pass);
+}
+
+/// Returns whether the pass has done the reductions that it can do.
+bool RowWorker::run_pass(std::size_t stage, const Box& box, bool far, const Box* next) {
+  using Reducing = TileProgram::Reducing;
+  const Part& pass = *job_->parts.stages[stage].pass;
+  Reducing& reducing = reducing_[stage];
+  RunOptions options{.far = far, .ahead = bytes_ahead(pass, box, next)};
+  if (reducing == Reducing::Done)
+    reducing = may_reduce(pass, box) ? pass.program.run_reducing(nest_, job_->scalars, options, job_->faults)
+                                     : Reducing::Never;
+  if (reducing == Reducing::Done) return true;
+  options.counts = reducing == Reducing::Never;
+  run_part(pass, box, false, options);
+  return false;
 }
 
 void RowWorker::start(std::size_t stage, const Box& box) {
@@ -272,16 +325,18 @@ void RowWorker::reduce_leaves(std::size_t stage, const Box& box) {
     const bool is_there = std::any_of(reductions.begin(), reductions.begin() + static_cast<std::ptrdiff_t>(k),
                                       [&](const RowReduction& other) { return other.tile == r.tile; });
     if (const std::int32_t copy = job_->parts.copy_of[r.tile]; !is_there)
-      run_part(job_->parts.copies[static_cast<std::size_t>(copy)], box, false, job_->far);
+      run_part(job_->parts.copies[static_cast<std::size_t>(copy)], box, false, {.far = job_->far});
     reduce_tile(r, states, box);
   }
 }
 
-void RowWorker::reduce_tiles(std::size_t stage, const Box& box) {
+/// Except for the reductions that the pass has done, if it has done them.
+void RowWorker::reduce_tiles(std::size_t stage, const Box& box, bool in_pass) {
   if (box.columns == 0) return;
   const auto& reductions = job_->parts.stages[stage].reductions;
   for (std::size_t k = 0; k < reductions.size(); ++k)
-    if (!reductions[k].leaf) reduce_tile(reductions[k], states_of(memory_.states, k), box);
+    if (!reductions[k].leaf && !(in_pass && reductions[k].in_pass))
+      reduce_tile(reductions[k], states_of(memory_.states, k), box);
 }
 
 void RowWorker::reduce_tile(const RowReduction& r, ReduceStates states, const Box& box) {

@@ -88,16 +88,20 @@ class RowWorker {
  private:
   RowMemory own_memory(const RowJob& job);
   std::byte* tile(std::uint32_t number, const Box& box) const;
-  void make_nest(const Part& part, const Box& box, bool over_rows);
-  void run_part(const Part& part, const Box& box, bool over_rows, bool far);
+  void make_nest(const Part& part, const Box& box, bool over_rows, bool with_states = false);
+  void run_part(const Part& part, const Box& box, bool over_rows, RunOptions options);
+  const std::int64_t* bytes_ahead(const Part& pass, const Box& box, const Box* next);
   bool streams(const Part& part) const noexcept;
+  std::byte* address_of(const OperandSource& place, const Box& box) const;
   void set_operand(std::size_t k, const OperandSource& place, const Box& box);
-  void compute(std::size_t stage, const Box& box, bool far);
+  void compute(std::size_t stage, const Box& box, bool far, const Box* next);
+  bool run_pass(std::size_t stage, const Box& box, bool far, const Box* next);
+  bool may_reduce(const Part& pass, const Box& box);
   void pick(const RowPick& p, const Box& box);
   double picked(const RowPick& p, std::int64_t row_offset, std::int64_t first_column, std::int64_t position) const;
   void start(std::size_t stage, const Box& box);
   void reduce_leaves(std::size_t stage, const Box& box);
-  void reduce_tiles(std::size_t stage, const Box& box);
+  void reduce_tiles(std::size_t stage, const Box& box, bool in_pass);
   void reduce_tile(const RowReduction& r, ReduceStates states, const Box& box);
   void reduce_in_place(const RowReduction& r, ReduceStates states, const Box& box);
   void reduce_across(const RowReduction& r, ReduceStates states, const std::byte* from, std::int64_t n,
@@ -109,6 +113,8 @@ class RowWorker {
   const RowJob* job_ = nullptr;
   RowMemory memory_{};
   LoopNest nest_;  // of a part over a box
+  boost::container::small_vector<std::int64_t, 8> ahead_;
+  boost::container::small_vector<TileProgram::Reducing, 8> reducing_;  // by stage: Done until a box is not
   KeptMemory own_, shared_;
 };
 

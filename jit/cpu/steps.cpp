@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -75,7 +76,7 @@ class StepsBuilder {
  public:
   StepsBuilder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
 
-  Steps run(Grouping grouping) {
+  Steps run(Grouping grouping, const FusedWork& fused) {
     find_levels();
     count_uses();
     steps_.values.reserve(2 * graph_.nodes().size());  // at most each is spread
@@ -87,10 +88,13 @@ class StepsBuilder {
       steps_.outputs.push_back(over_tiles(v));
     }
     order_steps(steps_);
-    if (grouping == Grouping::Compiled)
+    if (grouping == Grouping::Compiled) {
+      if (has_states(uniform_, fused.reductions)) add_reductions(fused.reductions);
+      steps_.prefetched = fused.prefetched;
       make_loops(steps_, graph_, uses_);
-    else
+    } else {
       make_chains(steps_, uses_);
+    }
     assign_slots();
     list_places();
     list_direct_operands();
@@ -170,6 +174,19 @@ class StepsBuilder {
       if (uniform_.per_short_row) steps_.nanoseconds += nanoseconds(v.size);  // is copied
     } else {
       add_step(id, n, v);
+    }
+  }
+
+  void add_reductions(std::span<const OutputReduction> reductions) {
+    for (const OutputReduction& r : reductions) {
+      Value states;
+      states.kind = Value::Kind::Leaf;
+      states.size = state_bytes(r.op);
+      states.level = leaf_level(r.operand);
+      states.number = r.operand;
+      steps_.reductions.push_back(
+          {r.op, steps_.outputs[r.output], r.is_stored, static_cast<ValueId>(steps_.values.size())});
+      steps_.values.push_back(states);
     }
   }
 
@@ -318,7 +335,9 @@ class StepsBuilder {
       operands = chain->operands, writes = chain->writes;
     else
       operands.insert(operands.begin(), s.out);
-    if (!std::ranges::is_permutation(steps_.outputs, writes)) return;
+    std::vector<ValueId> stored;
+    std::ranges::copy_if(steps_.outputs, std::back_inserter(stored), [&](ValueId v) { return steps_.is_stored(v); });
+    if (!std::ranges::is_permutation(stored, writes)) return;
     for (const ValueId v : operands) steps_.direct.push_back(direct_operand(steps_.values[v], v));
   }
   DirectOperand direct_operand(const Value& value, ValueId v) const {
@@ -353,8 +372,14 @@ class StepsBuilder {
 
 }  // namespace
 
-Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping) {
-  return StepsBuilder(graph, uniform).run(grouping);
+bool has_states(const UniformLeaves& uniform, std::span<const OutputReduction> reductions) noexcept {
+  return !reductions.empty() && std::ranges::all_of(reductions, [&](const OutputReduction& r) {
+    return r.operand < 64 && ((uniform.nest | uniform.row) >> r.operand & 1) != 0;
+  });
+}
+
+Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping, const FusedWork& fused) {
+  return StepsBuilder(graph, uniform).run(grouping, fused);
 }
 
 void order_steps(Steps& steps) {

@@ -2,12 +2,14 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <sinter/jit/graph.hpp>
 #include "chain.hpp"
 #include "function_loop.hpp"
+#include "fused_work.hpp"
 #include "loop_table.hpp"
 
 namespace sinter::inline v1::jit::cpu {
@@ -82,6 +84,17 @@ struct Value {
   std::uint32_t slot = none;  // of a result
 };
 
+/// Whether a nest has the states.
+bool has_states(const UniformLeaves& uniform, std::span<const OutputReduction> reductions) noexcept;
+
+/// An OutputReduction in a program's steps.
+struct ValueReduction {
+  Op op;
+  ValueId of;
+  bool is_stored;
+  ValueId state;
+};
+
 struct Steps {
   std::vector<Value> values;
   std::vector<std::uint64_t> constants;
@@ -92,15 +105,26 @@ struct Steps {
   std::vector<ValueId> arrays;  // gathered from
   std::vector<Run> runs;
   std::vector<ValueId> outputs;
-  std::vector<ValueId> spread;        // repeat each element of another value along its short row
-  std::vector<ValueId> places;        // the other values that are in memory at some time
-  std::vector<std::uint8_t> slots;    // the element size of each
-  std::vector<DirectOperand> direct;  // if the program is one step that needs no tiles; see DirectRun
-  std::uint32_t chain_blocks = 0;     // the most that a chain needs
-  double nanoseconds = 0;             // per element, estimated
-  double row_nanoseconds = 0;         // per row
-  std::int64_t tile = 0;              // elements, such that a tile's values fit L1
-  std::string text;                   // C++ of the chains' loops, if these are to be compiled
+  std::vector<ValueId> spread;             // repeat each element of another value along its short row
+  std::vector<ValueId> places;             // the other values that are in memory at some time
+  std::vector<std::uint8_t> slots;         // the element size of each
+  std::vector<DirectOperand> direct;       // if the program is one step that needs no tiles; see DirectRun
+  std::uint32_t chain_blocks = 0;          // the most that a chain needs
+  double nanoseconds = 0;                  // per element, estimated
+  double row_nanoseconds = 0;              // per row
+  std::int64_t tile = 0;                   // elements, such that a tile's values fit L1
+  std::vector<ValueReduction> reductions;  // of the only loop, which reduces whole rows
+  std::vector<std::uint32_t> prefetched;   // as FusedWork::prefetched, in compiled loops
+  std::string text;                        // C++ of the chains' loops, if these are to be compiled
+
+  /// Whether these are one loop that reduces rows.
+  bool reduces() const noexcept { return !reductions.empty() && !direct.empty(); }
+  /// Whether the output's elements are written.
+  bool is_stored(ValueId output) const noexcept {
+    for (const ValueReduction& r : reductions)
+      if (r.of == output) return r.is_stored;
+    return true;
+  }
 };
 
 /// What the steps are grouped into.
@@ -110,8 +134,9 @@ enum class Grouping : std::uint8_t {
 };
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read. Functions are made ready
-/// before the first run.
-Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted);
+/// before the first run. Compiled steps reduce outputs if they are one loop and the nest has the states.
+Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted,
+                 const FusedWork& fused = {});
 
 /// Orders the tiles' steps so that a value is computed shortly before it is read.
 void order_steps(Steps& steps);

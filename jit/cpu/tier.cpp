@@ -119,22 +119,28 @@ void Tier::prepare() noexcept {
 
 void Tier::compile() noexcept try {
   const std::lock_guard lock(compiling_.get());  // held for long, so forking must stay possible
-  if (ready() != nullptr || has_failed_) return;
+  if (ready() != nullptr || outcome_ == Outcome::Refused) return;
   try {
     make_ready();
   } catch (const CompileError& error) {
-    has_failed_ = true;
+    outcome_ = Outcome::Refused;
     report_rejected(error);
     throw;
   }
 } catch (const std::exception& error) {
+  Outcome open = Outcome::Open;
+  outcome_.compare_exchange_strong(open, Outcome::Failed);
   report_uncompiled(source_->name, error);
 }
 
 void Tier::make_ready() {
   auto made = std::make_unique<Compiled>();
-  made->steps = make_steps(source_->graph, uniform_, Grouping::Compiled);
-  if (made->steps.text.empty()) return;
+  made->steps = make_steps(source_->graph, uniform_, Grouping::Compiled, source_->fused);
+  const bool should_reduce = has_states(uniform_, source_->fused.reductions);
+  if (made->steps.text.empty() || (should_reduce && !made->steps.reduces())) {
+    outcome_ = Outcome::Refused;
+    return;
+  }
   for (const FunctionLoop& f : made->steps.functions) f.make_ready();
   const auto begin = std::chrono::steady_clock::now();
   runtime::KernelTarget& compiler = loop_compiler(isa());

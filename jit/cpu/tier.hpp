@@ -17,6 +17,7 @@ namespace sinter::inline v1::jit::cpu {
 struct TierSource {
   Graph graph;
   std::string name;  // of the kernel
+  FusedWork fused;
 };
 
 /// The compiled form of steps for one set of uniform leaves. Its results are the same bits as those of the interpreted
@@ -32,6 +33,8 @@ class Tier : public std::enable_shared_from_this<Tier> {
     const Compiled* const compiled = compiled_.load(std::memory_order_acquire);
     return compiled != nullptr ? &compiled->steps : nullptr;
   }
+  /// Whether there will be no compiled form unless prepare() is called again, or even then.
+  bool has_given_up() const noexcept { return outcome_.load(std::memory_order_relaxed) != Outcome::Open; }
   /// Counts a run's work, estimated in nanoseconds of one thread. A program that has done enough is compiled in the
   /// background; with CpuJit::Always at once.
   void count(double nanoseconds) noexcept {
@@ -43,6 +46,11 @@ class Tier : public std::enable_shared_from_this<Tier> {
 
  private:
   static constexpr unsigned never = ~0u;
+  enum class Outcome : std::uint8_t {
+    Open,
+    Failed,   // the machine did
+    Refused,  // of no use, or the compiler rejected it: is not tried again
+  };
 
   /// In this process: the child of a fork has none of its parent's threads.
   bool is_started() const noexcept { return started_in_.load(std::memory_order_relaxed) == runtime::generation(); }
@@ -61,7 +69,7 @@ class Tier : public std::enable_shared_from_this<Tier> {
   std::atomic<double> nanoseconds_{0};
   std::atomic<const Compiled*> compiled_{nullptr};  // owned; immutable once published
   runtime::ForkLocal<std::mutex> compiling_;
-  bool has_failed_ = false;  // the compiler did, and is not asked again; guarded by compiling_
+  std::atomic<Outcome> outcome_{Outcome::Open};
 };
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -53,7 +53,7 @@ void run_tiles(const Job& job, std::int64_t first, std::int64_t last) {
 /// A task of a run.
 void run_chunk(const Job& job, std::int64_t first, std::int64_t last) {
   run_tiles(job, first, last);
-  if (job.places.streams) finish_streaming();
+  if (job.options.streams) finish_streaming();
 }
 
 /// Whether an input is an output's array: the two coincide element for element.
@@ -94,8 +94,8 @@ struct TileProgram::Impl {
     std::unique_ptr<const Variant> next;
   };
 
-  Impl(const Graph& graph, std::string_view name)
-      : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name)})),
+  Impl(const Graph& graph, std::string_view name, FusedWork fused)
+      : source(std::make_shared<const TierSource>(TierSource{graph, std::string(name), std::move(fused)})),
         shortest(shortest_rows_of(graph)),
         may_be_in_place(std::ranges::none_of(
             graph.nodes(), [](const Node& n) { return n.op == Op::iota || n.op == Op::array || n.op == Op::call; })),
@@ -131,20 +131,29 @@ struct TileProgram::Impl {
 
   /// Those that are to run now. A compiled loop takes rows as they are that tiles would merge, if it reads all operands
   /// in place.
-  const Steps& steps_for(const LoopNest& nest, TileLayout& layout, bool streams) {
+  const Steps& steps_for(const LoopNest& nest, TileLayout& layout, RunOptions options) {
     if (may_be_one_loop_over_rows(nest)) {
       const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
-      const Steps* const steps = reads_in_place(layout) ? &steps_to_run(v, layout, nest, streams) : nullptr;
+      const Steps* const steps = reads_in_place(layout) ? &steps_to_run(v, layout, nest, options) : nullptr;
       if (steps != nullptr && steps != &v.steps && is_one_loop_into_arrays(*steps)) return *steps;
-      if (!merges_rows(nest, shortest)) return steps != nullptr ? *steps : steps_to_run(v, layout, nest, streams);
+      if (!merges_rows(nest, shortest)) return steps != nullptr ? *steps : steps_to_run(v, layout, nest, options);
     }
     const Variant& v = variant_for(nest, layout, shortest);
-    return steps_to_run(v, layout, nest, streams);
+    return steps_to_run(v, layout, nest, options);
+  }
+
+  /// Null if they cannot reduce rows of such a nest.
+  const Variant* reducing_variant(const LoopNest& nest, TileLayout& layout) {
+    if (!may_be_in_place) return nullptr;
+    const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
+    return reads_in_place(layout) && has_states(layout.uniform, source->fused.reductions) ? &v : nullptr;
   }
 
   /// Compiled ones as soon as they are ready.
-  static const Steps& steps_to_run(const Variant& v, const TileLayout& layout, const LoopNest& nest, bool streams) {
-    if (streams || is_worth_compiling(v, layout)) v.tier->count(nanoseconds_of(v.steps, layout, nest));
+  static const Steps& steps_to_run(const Variant& v, const TileLayout& layout, const LoopNest& nest,
+                                   RunOptions options) {
+    if (options.counts && (options.streams || is_worth_compiling(v, layout)))
+      v.tier->count(nanoseconds_of(v.steps, layout, nest));
     const Steps* const compiled = v.tier->ready();
     return compiled != nullptr ? *compiled : v.steps;
   }
@@ -156,7 +165,7 @@ struct TileProgram::Impl {
     return !is_one_operation || (layout.rows > 1 && layout.row < long_row);
   }
 
-  ArrayPlaces places_of(const LoopNest& nest) const noexcept {
+  RunOptions options_of(const LoopNest& nest) const noexcept {
     return {.far = nest.numel * stream_rule.bytes() > fits_cache, .streams = stream_rule.applies(nest)};
   }
   bool may_be_one_loop_over_rows(const LoopNest& nest) const noexcept {
@@ -191,7 +200,8 @@ struct TileProgram::Impl {
   std::atomic<int> variants{0};
 };
 
-TileProgram::TileProgram(const Graph& graph, std::string_view name) : impl_(new Impl(graph, name)) {}
+TileProgram::TileProgram(const Graph& graph, std::string_view name, FusedWork fused)
+    : impl_(new Impl(graph, name, std::move(fused))) {}
 TileProgram::TileProgram(TileProgram&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
 TileProgram::~TileProgram() { delete impl_; }
 
@@ -213,21 +223,42 @@ void TileProgram::prepare_part(const LoopNest& nest, bool streams) const {
   }
 }
 
-void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, ArrayPlaces places,
+void TileProgram::run_part(const LoopNest& nest, const std::uint64_t* scalars, RunOptions options,
                            SharedFaults& faults) const {
   TileLayout layout;
-  const Steps& steps = impl_->steps_for(nest, layout, places.streams);
-  const Job job{steps, nest, layout, loop_table(), scalars, tile_of(steps, layout), places, faults};
+  const Steps& steps = impl_->steps_for(nest, layout, options);
+  const Job job{steps, nest, layout, loop_table(), scalars, tile_of(steps, layout), options, faults};
   run_tiles(job, 0, job.tiles());
+}
+
+TileProgram::Reducing TileProgram::run_reducing(const LoopNest& nest, const std::uint64_t* scalars, RunOptions options,
+                                                SharedFaults& faults) const {
+  TileLayout layout;
+  const Impl::Variant* const v = impl_->reducing_variant(nest, layout);
+  if (v == nullptr) return Reducing::Never;
+  v->tier->count(nanoseconds_of(v->steps, layout, nest));
+  const Steps* const steps = v->tier->ready();
+  if (steps == nullptr) return v->tier->has_given_up() ? Reducing::Never : Reducing::NotYet;
+  const Job job{*steps, nest, layout, loop_table(), scalars, tile_of(*steps, layout), options, faults};
+  run_tiles(job, 0, job.tiles());
+  return Reducing::Done;
+}
+
+bool TileProgram::prepare_reducing(const LoopNest& nest) const {
+  TileLayout layout;
+  const Impl::Variant* const v = impl_->reducing_variant(nest, layout);
+  if (v == nullptr) return false;
+  v->tier->prepare();
+  return v->tier->ready() != nullptr;
 }
 
 RunFaults TileProgram::run(const LoopNest& nest, std::span<const std::uint64_t> scalars) const {
   if (nest.numel == 0) return {};
   SharedFaults faults;
   TileLayout layout;
-  const ArrayPlaces places = impl_->places_of(nest);
-  const Steps& steps = impl_->steps_for(nest, layout, places.streams);
-  const Job job{steps, nest, layout, loop_table(), scalars.data(), tile_of(steps, layout), places, faults};
+  const RunOptions options = impl_->options_of(nest);
+  const Steps& steps = impl_->steps_for(nest, layout, options);
+  const Job job{steps, nest, layout, loop_table(), scalars.data(), tile_of(steps, layout), options, faults};
   const std::int64_t tiles = job.tiles();
   const double work = nanoseconds_of(steps, layout, nest);
   const auto run_all = [&] {

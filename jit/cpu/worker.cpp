@@ -308,12 +308,12 @@ void Worker::run_chain(const Step& s, std::int64_t n) {
   const Chain& chain = job_->steps.chains[s.chain];
   if (chain.loop) {
     static constexpr std::int64_t no_steps[chain_operands] = {};
-    return chain.loop(reinterpret_cast<void* const*>(chain_operands_), no_steps, 1, n, false);
+    return chain.loop(reinterpret_cast<void* const*>(chain_operands_), no_steps, 1, n, false, nullptr);
   }
   for (std::uint32_t k = 0; k < chain.blocks; ++k)
     chain_operands_[chain_operands - 1 - k] =
         reinterpret_cast<std::uintptr_t>(chain_blocks_) + k * std::size_t{largest_block};
-  const ChainCall call{chain.code.data() + (job_->places.far ? 0 : chain.prefetches), chain_operands_, chain.blocks};
+  const ChainCall call{chain.code.data() + (job_->options.far ? 0 : chain.prefetches), chain_operands_, chain.blocks};
   const void* const in[] = {&call};
   job_->table.groups[static_cast<int>(Group::Chains)][s.row].forms[0](nullptr, in, n);
 }

@@ -41,7 +41,7 @@ struct Job {
   const LoopTable& table;
   const std::uint64_t* scalars;
   std::int64_t tile;  // elements
-  ArrayPlaces places;
+  RunOptions options;
   SharedFaults& faults;
 
   /// Tiles in a row. A run's tiles are numbered row after row, or panel after panel.

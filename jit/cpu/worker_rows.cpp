@@ -78,7 +78,7 @@ void Worker::call_chain_rows(const Step& s, std::int64_t n, std::int64_t rows) {
   std::int64_t steps[chain_operands];
   for (std::size_t k = 0; k < chain.operands.size(); ++k) steps[k] = step_of(chain.operands[k]);
   place_operands(chain);
-  if (chain.loop) return chain.loop(reinterpret_cast<void* const*>(chain_operands_), steps, rows, n, false);
+  if (chain.loop) return chain.loop(reinterpret_cast<void* const*>(chain_operands_), steps, rows, n, false, nullptr);
   for (std::int64_t r = 0; r < rows; ++r) {
     run_chain(s, n);
     for (std::size_t k = 0; k < chain.operands.size(); ++k) chain_operands_[k] += static_cast<std::uintptr_t>(steps[k]);

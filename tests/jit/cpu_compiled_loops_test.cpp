@@ -154,6 +154,16 @@ TEST(CpuCompiledLoops, ManyOperands) {
   for (const std::int64_t n : {5, 1000}) c.check(n, 0, seed_of_tests() + static_cast<std::uint32_t>(n));
 }
 
+/// sin calls a library, between two loops.
+TEST(CpuCompiledLoops, BesideOtherOperations) {
+  Case c;
+  const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32);
+  const auto op = [&](Op op, std::vector<Operand> of) { return c.graph.node(op, DType::Float32, of); };
+  const Operand wave = op(Op::sin, {op(Op::mul, {op(Op::abs, {op(Op::mul, {x, y})}), x})});
+  c.output(op(Op::exp, {op(Op::sub, {wave, y})}), DType::Float32);
+  for (const std::int64_t n : {5, 1000}) c.check(n, 0, seed_of_tests());
+}
+
 TEST(CpuCompiledLoops, OutputsInThePlaceOfInputs) {
   Graph graph;
   const Operand x = graph.leaf(DType::Float32, 0), y = graph.leaf(DType::Float32, 1);
@@ -302,10 +312,11 @@ TEST(CpuCompiledLoops, AreNotWaitedForByTheEndOfTheProcess) {
   const std::string compiler = scratch.file("compiler");
   std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *--version*) echo none;; *) sleep 1000;; esac\n";
   std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
-  const std::string command = "SINTER_HOST_CXX='" + compiler + "' " + this_program() +
+  const std::string command = "SINTER_QUIET= SINTER_HOST_CXX='" + compiler + "' " + this_program() +
                               " --gtest_also_run_disabled_tests --gtest_filter='*DISABLED_EndWhile*'";
   const runtime::ProcessResult child = runtime::run_process({"sh", "-c", command}, {.limit = std::chrono::minutes(2)});
   EXPECT_EQ(child.status, 0) << child.output;
+  EXPECT_EQ(child.output.find("rejects"), std::string::npos) << child.output;
 }
 
 }  // namespace

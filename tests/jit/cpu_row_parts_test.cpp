@@ -42,5 +42,42 @@ TEST(CpuRowParts, ManyPasses) {
   }
 }
 
+/// The nest's operands whose next elements a stage's pass prefetches.
+std::vector<std::uint32_t> prefetched(const jit::cpu::RowParts& parts, std::size_t stage) {
+  std::vector<std::uint32_t> operands;
+  if (!parts.stages[stage].pass) return operands;
+  for (const jit::cpu::OperandSource& o : parts.stages[stage].pass->prefetched) operands.push_back(o.number);
+  return operands;
+}
+
+/// The first pass after the one that reads memory, and only what differs from row to row and within a row.
+TEST(CpuRowParts, PrefetchWhatTheNextRowsRead) {
+  RowCase c(Extents{9, 1000}, {false, true});
+  const Operand x = c.leaf(DType::Float32), p = c.leaf(DType::Float32, AxisMapping::Kept), y = c.leaf(DType::Float32);
+  const Operand d = c.op(Op::sub, {x, c.op(Op::amax, {x})});
+  const Operand sum = c.op(Op::sum, {c.op(Op::mul, {d, p})});
+  c.output(c.op(Op::mul, {c.op(Op::add, {d, sum}), y}), AxisMapping::Domain);
+  const jit::cpu::RowParts parts(c.kernel, jit::cpu::Keeps::InBoxes);
+  ASSERT_EQ(parts.stages.size(), 3u);
+  EXPECT_EQ(prefetched(parts, 0), std::vector<std::uint32_t>{});
+  EXPECT_EQ(prefetched(parts, 1), std::vector<std::uint32_t>{1}) << "x";
+  EXPECT_EQ(prefetched(parts, 2), std::vector<std::uint32_t>{3}) << "y, which no pass has read before";
+}
+
+/// How many of a stage's reductions its pass does, if it is compiled.
+TEST(CpuRowParts, PassesReduceWhatTheyCompute) {
+  const auto states = [](Op first, Op second, DType dtype) {
+    RowCase c(Extents{9, 1000}, {false, true});
+    const Operand x = c.leaf(dtype), y = c.op(Op::mul, {x, x});
+    c.output(c.op(first, {y}), AxisMapping::Kept);
+    c.output(c.op(second, {c.op(Op::neg, {x})}), AxisMapping::Kept);
+    c.output(c.op(Op::amax, {x}), AxisMapping::Kept);  // of elements in memory
+    return jit::cpu::RowParts(c.kernel, jit::cpu::Keeps::InBoxes).stages[0].pass->states.size();
+  };
+  EXPECT_EQ(states(Op::sum, Op::amin, DType::Float32), 2u);
+  EXPECT_EQ(states(Op::prod, Op::argmax, DType::Float32), 1u);
+  EXPECT_EQ(states(Op::sum, Op::amin, DType::Float64), 0u);
+}
+
 }  // namespace
 }  // namespace sinter::test

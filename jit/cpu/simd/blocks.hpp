@@ -98,6 +98,12 @@ SINTER_INLINE Block<T, Range::width> load(const void* array, std::int64_t i, Ran
   }
   return b;
 }
+/// Fetches elements that later loads read into the second level of the caches.
+template <class T, class Range>
+SINTER_INLINE void prefetch(const char* array, std::int64_t i, Range) {
+  constexpr int size = sizeof(T), line = 64;
+  for (int k = 0; k < elements<Range::width> * size; k += line) __builtin_prefetch(array + i * size + k, 0, 2);
+}
 template <class T, class Range>
 SINTER_INLINE void store(void* array, std::int64_t i, Range range, const Block<T, Range::width>& b) {
   constexpr int width = Range::width;

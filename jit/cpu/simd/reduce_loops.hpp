@@ -1,14 +1,13 @@
 // Reduces rows to one value each, and merges the partial results of a row.
 #pragma once
+#include "../loop_table.hpp"
+#include "accumulators.hpp"
 #include "conversions.hpp"
-#include "reduce_vectors.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-/// Elements that are summed in float; the sums of such blocks are added in double, or exactly. For adjacent rows, the
-/// elements that are read in turn, few enough for the hardware prefetcher.
-inline constexpr std::int64_t block = 1024, strip_rows = 16;
-inline constexpr std::int64_t tiny_row = 8;
+/// For adjacent rows, the elements that are read in turn, few enough for the hardware prefetcher.
+inline constexpr std::int64_t strip_rows = 16;
 
 template <class E>
 SINTER_INLINE const E* row_at(const void* in, std::int64_t r, std::int64_t pitch) {
@@ -38,47 +37,29 @@ SINTER_INLINE Stored<T> element_as(const E* p) {
     return value_of_stored<T>(p);
 }
 
-/// A vector whose lanes reduce to the same value as n elements, at least one.
+/// n elements, at least one, joined.
 template <class F, class T, class E>
-SINTER_INLINE Vec<T> gathered(const E* p, std::int64_t n, NanSeen<T>& nans) {
-  using V = Vec<T>;
-  constexpr int lanes = V::lanes, wide = 8;
+SINTER_INLINE Accumulators<F, T> gathered(const E* p, std::int64_t n) {
+  using A = Accumulators<F, T>;
+  constexpr int lanes = Vec<T>::lanes;
+  A a;
   std::int64_t i = 0;
-  const V none(F::template identity<T>());
-  V all = none;
-  if (n >= wide * lanes) {
-    V a[wide];
-    for (int k = 0; k < wide; ++k) a[k] = none;
-    for (; i + wide * lanes <= n; i += wide * lanes) {
+  if (n >= A::elements) {
+    for (; i + A::elements <= n; i += A::elements) {
 #pragma GCC unroll 4
-      for (int k = 0; k < wide; k += 2) {
-        const V x = load_as<T>(p + i + k * lanes), y = load_as<T>(p + i + (k + 1) * lanes);
-        if constexpr (F::tracks_nan) nans.add(x, y);
-        a[k] = F::combine(a[k], x);
-        a[k + 1] = F::combine(a[k + 1], y);
-      }
+      for (int k = 0; k < A::count; k += 2)
+        a.add(k, load_as<T>(p + i + k * lanes), load_as<T>(p + i + (k + 1) * lanes));
     }
-    all = F::combine(F::combine(F::combine(a[0], a[1]), F::combine(a[2], a[3])),
-                     F::combine(F::combine(a[4], a[5]), F::combine(a[6], a[7])));
+    a.join();
   }
-  for (; i + lanes <= n; i += lanes) {
-    const V x = load_as<T>(p + i);
-    if constexpr (F::tracks_nan) nans.add(x, x);
-    all = F::combine(all, x);
-  }
-  if (const int rest = static_cast<int>(n - i); rest > 0) {
-    const V x = first_lanes(load_as<T>(p + i, rest), rest, none);
-    if constexpr (F::tracks_nan) nans.add(x, x);
-    all = F::combine(all, x);
-  }
-  return all;
+  for (; i + lanes <= n; i += lanes) a.add(load_as<T>(p + i));
+  if (const int rest = static_cast<int>(n - i); rest > 0) a.add_first(load_as<T>(p + i, rest), rest);
+  return a;
 }
 
 template <class F, class T, class E>
 SINTER_INLINE Stored<T> value_of(const E* p, std::int64_t n) {
-  NanSeen<T> nans;
-  const Stored<T> value = reduce_lanes<F>(gathered<F, T>(p, n, nans)).v[0];
-  return nans.any() ? nan<T>() : value;
+  return gathered<F, T>(p, n).value();
 }
 
 /// Calls f with n as a constant, 1 to tiny_row, so that loops over consecutive rows are vectorized.
@@ -205,11 +186,10 @@ struct FloatSum {
       for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(element_as<float>(p + i));
       return sum;
     }
-    NanSeen<float> nans;
-    if (n <= block) return static_cast<double>(reduce_lanes<Sums>(gathered<Sums, float>(p, n, nans)).v[0]);
+    if (n <= summed_block) return static_cast<double>(value_of<Sums, float>(p, n));
     Vec<double> low(0), high(0);
-    for (std::int64_t i = 0; i < n; i += block) {
-      const TwoDoubles d = to_doubles(gathered<Sums, float>(p + i, n - i < block ? n - i : block, nans));
+    for (std::int64_t i = 0; i < n; i += summed_block) {
+      const TwoDoubles d = to_doubles(gathered<Sums, float>(p + i, n - i < summed_block ? n - i : summed_block).all);
       low = low + d.low;
       high = high + d.high;
     }
@@ -263,6 +243,14 @@ struct FloatSum {
   }
 };
 
+/// sum + error += x, where `error` collects the rounding errors of the sum (D. E. Knuth's TwoSum).
+template <class V>
+SINTER_INLINE void compensated_add(V& sum, V& error, V x) {
+  const V s = sum + x, t = s - sum;
+  error = error + ((sum - (s - t)) + (x - t));
+  sum = s;
+}
+
 /// Sums of doubles: the state is a sum and its error, which is NaN once the sum is infinite.
 struct DoubleSum {
   using First = double;
@@ -278,13 +266,10 @@ struct DoubleSum {
       for (std::int64_t i = 0; i < n; ++i) compensated_add(sum, error, p[i]);
       return;
     }
-    NanSeen<double> nans;
-    if (n <= block)
-      return compensated_add(sum, error,
-                             static_cast<double>(reduce_lanes<Sums>(gathered<Sums, double>(p, n, nans)).v[0]));
+    if (n <= summed_block) return compensated_add(sum, error, value_of<Sums, double>(p, n));
     Vec<double> sums(0), errors(0);
-    for (std::int64_t i = 0; i < n; i += block)
-      compensated_add(sums, errors, gathered<Sums, double>(p + i, n - i < block ? n - i : block, nans));
+    for (std::int64_t i = 0; i < n; i += summed_block)
+      compensated_add(sums, errors, gathered<Sums, double>(p + i, n - i < summed_block ? n - i : summed_block).all);
     for (int i = 0; i < Vec<double>::lanes; ++i) {
       compensated_add(sum, error, static_cast<double>(sums.v[i]));
       error += errors.v[i];
@@ -361,8 +346,8 @@ struct PositionReduction {
         for (std::int64_t i = 0; i < n; ++i) offer(s, r, element_as<T>(p + i), position + i);
         continue;
       }
-      for (std::int64_t i = 0; i < n; i += block) {
-        const std::int64_t count = n - i < block ? n - i : block;
+      for (std::int64_t i = 0; i < n; i += summed_block) {
+        const std::int64_t count = n - i < summed_block ? n - i : summed_block;
         const T best = value_of<F, T>(p + i, count);
         if (place(s)[r] >= 0 && !takes(best, value(s)[r])) continue;
         value(s)[r] = best;

@@ -1,8 +1,9 @@
 // Reductions on vectors and on single elements: identity, combination, tracking of NaN.
 #pragma once
-#include "../loop_table.hpp"
-#include "vector_math.hpp"
-#include "vector_pairs.hpp"
+#include "vector.hpp"
+#include "vector_basic.hpp"
+#include "vector_float.hpp"
+#include "vector_integer.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
@@ -164,13 +165,5 @@ struct TwoDoubles {
   Vec<double> low, high;
 };
 SINTER_INLINE TwoDoubles to_doubles(Vec<float> a) { return {{low_doubles(a.v)}, {high_doubles(a.v)}}; }
-
-/// sum + error += x, where `error` collects the rounding errors of the sum (D. E. Knuth's TwoSum).
-template <class V>
-SINTER_INLINE void compensated_add(V& sum, V& error, V x) {
-  const V s = sum + x, t = s - sum;
-  error = error + ((sum - (s - t)) + (x - t));
-  sum = s;
-}
 
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

@@ -171,4 +171,16 @@ SINTER_INLINE R by_lane(F f, V x, V y, V z) {
   return r;
 }
 
+/// Numbers of lanes, as arguments of templates.
+template <int... i>
+struct Lanes {};
+template <int n, int... i>
+struct CountedTo : CountedTo<n - 1, n - 1, i...> {};
+template <int... i>
+struct CountedTo<0, i...> {
+  using type = Lanes<i...>;
+};
+template <class T>
+using AllLanes = typename CountedTo<Vec<T>::lanes>::type;
+
 }  // namespace sinter::inline v1::jit::cpu::SINTER_ISA

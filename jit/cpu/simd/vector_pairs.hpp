@@ -4,17 +4,6 @@
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
 
-template <int... i>
-struct Lanes {};
-template <int n, int... i>
-struct CountedTo : CountedTo<n - 1, n - 1, i...> {};
-template <int... i>
-struct CountedTo<0, i...> {
-  using type = Lanes<i...>;
-};
-template <class T>
-using AllLanes = typename CountedTo<Vec<T>::lanes>::type;
-
 /// Elements 0, 2, ... of two vectors, or with first = 1 elements 1, 3, ...
 template <int first, class T, int... i>
 SINTER_INLINE Vec<T> every_second(Lanes<i...>, Vec<T> low, Vec<T> high) {
