@@ -1,6 +1,6 @@
 # sinter_embed(target symbol [COMPACT] files...): compiles the files' text, concatenated with an empty line between files
-# and without their includes of each other, into
-# `target` as `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
+# and without their includes of each other, into `target` as
+# `namespace sinter::v1::embedded { extern const std::string_view symbol; }`.
 # COMPACT leaves out lines that are comments, and indentation: nobody reads them.
 function(sinter_embed target symbol)
   cmake_parse_arguments(PARSE_ARGV 2 embed "COMPACT" "" "")

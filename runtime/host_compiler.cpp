@@ -138,8 +138,7 @@ std::string HostCompiler::compile(const HostSource& source) const {
   const std::atomic<bool>* const cancelled = is_queued_work() ? &is_process_ending() : nullptr;
   const ProcessResult result = run_process(words, {.cancelled = cancelled});
   if (result.error) throw unusable(source.needs, failed(command(), result));
-  if (cancelled != nullptr && *cancelled)
-    throw Error(fmt::format("Kernel {} is not compiled: the process ends.", source.name));
+  if (cancelled != nullptr && *cancelled) throw Error("The process ended before the host's compiler did.");
   const bool made = ::access(output.c_str(), R_OK) == 0 || errno != ENOENT;  // other errors are reported by reading it
   if (!made && result.status == 0) throw unusable(source.needs, made_nothing(command(), result));
   if (result.failed() || !made)  // the exit status may be unknown, and a failed compiler leaves no file

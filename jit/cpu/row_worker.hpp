@@ -114,7 +114,7 @@ class RowWorker {
   RowMemory memory_{};
   LoopNest nest_;  // of a part over a box
   boost::container::small_vector<std::int64_t, 8> ahead_;
-  boost::container::small_vector<TileProgram::Reducing, 8> reducing_;  // by stage: Done until a box is not
+  boost::container::small_vector<TileProgram::Reducing, 8> reducing_;  // by stage: Done until a box cannot be
   KeptMemory own_, shared_;
 };
 

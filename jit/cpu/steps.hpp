@@ -84,7 +84,7 @@ struct Value {
   std::uint32_t slot = none;  // of a result
 };
 
-/// Whether a nest has the states.
+/// Whether the nest has the states of these reductions, beside its outputs and leaves.
 bool has_states(const UniformLeaves& uniform, std::span<const OutputReduction> reductions) noexcept;
 
 /// An OutputReduction in a program's steps.

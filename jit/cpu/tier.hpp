@@ -33,7 +33,7 @@ class Tier : public std::enable_shared_from_this<Tier> {
     const Compiled* const compiled = compiled_.load(std::memory_order_acquire);
     return compiled != nullptr ? &compiled->steps : nullptr;
   }
-  /// Whether there will be no compiled form unless prepare() is called again, or even then.
+  /// Whether compiling has ended without a compiled form. Only prepare() may still change that.
   bool has_given_up() const noexcept { return outcome_.load(std::memory_order_relaxed) != Outcome::Open; }
   /// Counts a run's work, estimated in nanoseconds of one thread. A program that has done enough is compiled in the
   /// background; with CpuJit::Always at once.
@@ -48,8 +48,8 @@ class Tier : public std::enable_shared_from_this<Tier> {
   static constexpr unsigned never = ~0u;
   enum class Outcome : std::uint8_t {
     Open,
-    Failed,   // the machine did
-    Refused,  // of no use, or the compiler rejected it: is not tried again
+    Failed,   // for want of memory, files or processes: prepare() tries again
+    Refused,  // the compiler rejected the loops, or they would be of no use: nothing tries again
   };
 
   /// In this process: the child of a fork has none of its parent's threads.

@@ -52,7 +52,10 @@ class Case {
   Floats first_, x_, y_, r_[2];
 };
 
-TEST(ElementsAndReductions, InPlace) {
+class ElementsAndReductions : public testing::TestWithParam<std::pair<std::int64_t, std::int64_t>> {};
+
+TEST_P(ElementsAndReductions, InPlace) {
+  const auto [rows, columns] = GetParam();
   const auto twice = [](const auto& x) { return x * 2 + 1; };
   const auto sine = [](const auto& x) { return sn::sin(x) * x; };
   const auto sum = [](const auto& x, int dim) { return x.sum(dim); };
@@ -61,22 +64,23 @@ TEST(ElementsAndReductions, InPlace) {
   const auto variance = [](const auto& x, int dim) { return x.var(dim); };
   const auto softened = [](const auto& x, int dim) { return x.logsumexp(dim); };
   const auto normal = [](const auto& x) { return sn::softmax(x, -1); };
-  const std::pair<std::int64_t, std::int64_t> sizes[] = {{2, 3},    {7, 33},   {64, 40},     {300, 1000},
-                                                         {3, 5000}, {5000, 3}, {2, 140'001}, {140'001, 2}};
   for (const sn::Device& device : devices())
-    for (const auto& [rows, columns] : sizes)
-      for (const int dim : {0, 1}) {
-        SCOPED_TRACE(std::to_string(rows) + " by " + std::to_string(columns) + ", along " + std::to_string(dim) +
-                     " on " + to_string(device));
-        Case c(rows, columns, dim, device);
-        c.elements_with_one("sum", twice, sum);
-        c.elements_with_one("sum of the elements", sine, sum_of_sines);
-        c.elements_with_one("variance", twice, variance);
-        c.elements_with_one("logsumexp", sine, softened);
-        c.elements_with_two("two and two", sine, twice, sum_of_sines, most);
-        c.elements_with_two("two and two in two passes", twice, sine, variance, most);
-        c.elements_with_two("what needs a result", twice, normal, sum, sum_of_sines);
-      }
+    for (const int dim : {0, 1}) {
+      SCOPED_TRACE("along " + std::to_string(dim) + " on " + to_string(device));
+      Case c(rows, columns, dim, device);
+      c.elements_with_one("sum", twice, sum);
+      c.elements_with_one("sum of the elements", sine, sum_of_sines);
+      c.elements_with_one("variance", twice, variance);
+      c.elements_with_one("logsumexp", sine, softened);
+      c.elements_with_two("two and two", sine, twice, sum_of_sines, most);
+      c.elements_with_two("two and two in two passes", twice, sine, variance, most);
+      c.elements_with_two("what needs a result", twice, normal, sum, sum_of_sines);
+    }
 }
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ElementsAndReductions,
+                         testing::Values(std::pair(2, 3), std::pair(7, 33), std::pair(64, 40), std::pair(300, 1000),
+                                         std::pair(3, 5000), std::pair(5000, 3), std::pair(2, 140'001),
+                                         std::pair(140'001, 2)));
 
 }  // namespace

@@ -26,7 +26,7 @@ SINTER_INLINE void add_block(Accumulators<F, float>& a, Range range, const Block
     for (int k = 0; k < Range::width; k += 2) a.add(Range::first + k, b.v[k], b.v[k + 1]);
 }
 
-/// As FloatSum.
+/// The sum of a row, in the order of FloatSum.
 struct RowSum {
   template <class Range>
   SINTER_INLINE void add(Range range, const Block<float, Range::width>& b) {
@@ -52,7 +52,7 @@ struct RowSum {
   bool is_first = true;
 };
 
-/// As PlainReduction.
+/// The product, maximum or minimum of a row, in the order of PlainReduction.
 template <class F>
 struct RowValue {
   template <class Range>
