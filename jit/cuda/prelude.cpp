@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cctype>
 
+#include "../functions/words.hpp"
+
 namespace sinter::inline v1::embedded {
 extern const std::string_view prelude;
 }
 
 namespace sinter::inline v1::jit::cuda {
 namespace {
-
-bool is_word(char c) noexcept { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// The name that a line at namespace level defines: what stands before its first `(`, `{`, `;`, `<` or `=`.
 std::string_view defined_name(std::string_view line) {
@@ -32,9 +32,9 @@ std::string_view defined_name(std::string_view line) {
     end = line.find(' ', from);
   else
     end = line.find_first_of("({;<=", end);
-  while (end > from && !is_word(line[end - 1])) --end;
+  while (end > from && !is_word_character(line[end - 1])) --end;
   std::size_t begin = end;
-  while (begin > from && is_word(line[begin - 1])) --begin;
+  while (begin > from && is_word_character(line[begin - 1])) --begin;
   return line.substr(begin, end - begin);
 }
 
@@ -54,13 +54,14 @@ std::vector<std::string_view> identifiers(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     if (text.substr(i).starts_with("//")) {
       i = std::min(text.find('\n', i), text.size());
-    } else if (!is_word(text[i])) {
+    } else if (!is_word_character(text[i])) {
       ++i;
     } else {
       const std::size_t begin = i;
       const bool starts_number = std::isdigit(static_cast<unsigned char>(text[begin]));
-      while (i < text.size() && (is_word(text[i]) || (text[i] == '.' && starts_number))) ++i;
-      const bool global = begin > 1 && text.substr(begin - 2, 2) == "::" && (begin == 2 || !is_word(text[begin - 3]));
+      while (i < text.size() && (is_word_character(text[i]) || (text[i] == '.' && starts_number))) ++i;
+      const bool global =
+          begin > 1 && text.substr(begin - 2, 2) == "::" && (begin == 2 || !is_word_character(text[begin - 3]));
       const bool member = global || (begin > 0 && text[begin - 1] == '.');
       if (!starts_number && !member) found.push_back(text.substr(begin, i - begin));
     }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cctype>
 #include <map>
 
 #include "../cuda/expression.hpp"
 #include "../dialects/printer.hpp"
+#include "../functions/words.hpp"
 #include "../loops/serial.hpp"
 #include "c_expression.hpp"
 
@@ -17,8 +17,6 @@ namespace {
 using dialects::ParamText;
 using loops::Instruction;
 using loops::Kind;
-
-bool is_word(char c) noexcept { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// Whether a body is sums and products of its operands alone, which integers compute unsigned.
 bool is_ring_expression(std::string_view body) noexcept {
@@ -45,7 +43,7 @@ std::string substitute(std::string_view body, DType compute, const std::vector<s
   std::string out;
   for (std::size_t i = 0; i < body.size();) {
     std::size_t end = i;
-    while (end < body.size() && (is_word(body[end]) || (body[end] == '.' && end > i))) ++end;
+    while (end < body.size() && (is_word_character(body[end]) || (body[end] == '.' && end > i))) ++end;
     if (end == i) {
       out += body[i++];
       continue;
@@ -100,6 +98,7 @@ class CDialect final : public dialects::Dialect {
   std::string reference(const std::string& local) const override { return "&" + local; }
   std::string_view loop_hint(loops::LoopHint hint) const override {
     if (hint == loops::LoopHint::Parallel) return parallel_loop_;
+    if (hint == loops::LoopHint::Lanes) return "SINTER_LANES\n";
     return hint == loops::LoopHint::Vectors ? "SINTER_VECTORS\n" : "";
   }
   std::string call(std::string_view function, std::span<const std::string> operands) const override {

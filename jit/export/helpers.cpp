@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "../cuda/prelude.hpp"
+#include "../functions/words.hpp"
 #include "c_expression.hpp"
 
 namespace sinter::inline v1::embedded {
@@ -33,11 +34,9 @@ std::string written_for(std::string_view text, std::string_view type) {
       {"any", {"", "", "", ""}},
   };
   const Names& names = known.at(type);
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
+    const std::size_t end = i + word_length(text.substr(i));
     if (end == i) {
       out += text[i++];
       continue;
@@ -60,13 +59,14 @@ std::string written_for(std::string_view text, std::string_view type) {
   return out;
 }
 
-/// The name that a chunk defines: the first one that begins with sinter_ in its definition's line.
+/// The name that a chunk defines: in its definition's first line, the last one that begins with sinter_ before a
+/// parenthesis.
 std::string defined_name(std::string_view text) {
   std::size_t line = 0;
   while (!text.substr(line).starts_with("static") && !text.substr(line).starts_with("#define"))
     line = text.find('\n', line) + 1;
-  const std::size_t begin = text.find("sinter_", line), end = text.find('(', begin);
-  return std::string(text.substr(begin, end - begin));
+  const std::string_view name = text.substr(text.rfind("sinter_", text.find('(', line)));
+  return std::string(name.substr(0, word_length(name)));
 }
 
 std::vector<Helper> split(std::string_view text) {

@@ -111,11 +111,17 @@ std::string source_text(const Library& library) {
       "#else\n#if defined(__clang__) && __clang_major__ >= 12\n"
       "#pragma float_control(push)\n#pragma float_control(precise, on)\n#endif\n"
       "#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
-  if (own.find("SINTER_VECTORS") != std::string::npos)
+  if (own.find("SINTER_VECTORS") != std::string::npos || own.find("SINTER_LANES") != std::string::npos)
     out +=
-        "/* No iteration of the loop reads what another one writes. */\n"
-        "#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)\n"
-        "#define SINTER_VECTORS _Pragma(\"GCC ivdep\")\n#else\n#define SINTER_VECTORS\n#endif\n\n";
+        "/* No iteration of the loop reads what another one writes. Clang unrolls short loops before it makes vectors. "
+        "*/\n"
+        "#if defined(__clang__)\n#define SINTER_VECTORS _Pragma(\"clang loop unroll(disable)\")\n"
+        "#elif defined(__GNUC__) && !defined(__TINYC__)\n#define SINTER_VECTORS _Pragma(\"GCC ivdep\")\n"
+        "#else\n#define SINTER_VECTORS\n#endif\n\n";
+  if (own.find("SINTER_LANES") != std::string::npos)
+    out +=
+        "/* The same of a loop over accumulators: unrolled, they may stay in registers. */\n"
+        "#if defined(__clang__)\n#define SINTER_LANES\n#else\n#define SINTER_LANES SINTER_VECTORS\n#endif\n\n";
   if (own.find("SINTER_PARALLEL") != std::string::npos)
     out +=
         "/* With OpenMP, threads share the iterations of the loop. Fewer elements are not worth starting them. */\n"
@@ -156,7 +162,9 @@ std::string source_text(const Library& library) {
          "\n#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC pop_options\n"
          "#elif defined(__clang__) && __clang_major__ >= 12\n#pragma float_control(pop)\n#endif\n";
   if (library.options.format == ExportFormat::Header)
-    out += "\n#undef SINTER_VECTORS\n#undef SINTER_PARALLEL\n#undef SINTER_PARALLEL_FAULTS\n#undef SINTER_PRAGMA\n";
+    out +=
+        "\n#undef SINTER_VECTORS\n#undef SINTER_LANES\n#undef SINTER_PARALLEL\n#undef SINTER_PARALLEL_FAULTS\n#undef "
+        "SINTER_PRAGMA\n";
   return out;
 }
 

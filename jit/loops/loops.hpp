@@ -96,8 +96,9 @@ enum class Opcode : std::uint8_t {
 };
 
 /// What a compiler is told about a Range: to unroll it or not, or that no iteration reads what another writes, so that
-/// several can be computed as vectors, or by several threads.
-enum class LoopHint : std::uint8_t { Rolled, Unrolled, CompilerDefault, Vectors, Parallel };
+/// several can be computed as vectors, or by several threads. Lanes are vectors too, of the accumulators that each
+/// iteration of an outer loop adds to: unrolled, they may stay in registers.
+enum class LoopHint : std::uint8_t { Rolled, Unrolled, CompilerDefault, Vectors, Lanes, Parallel };
 
 /// Layout in memory of the elements that a Load reads or a Store writes.
 enum class Access : std::uint8_t {

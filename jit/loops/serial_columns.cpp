@@ -64,19 +64,48 @@ void SerialColumns::reduce(std::size_t number) {
       LoopHint::CompilerDefault);
   const auto compares = [&](Operand r) { return traits_of(graph_[r].op).gives_position; };
   const bool branches = std::ranges::any_of(pass.reductions, compares);
-  emit_loops(rows_, nest_.ndim, [&] {
-    const auto add = [&](Value lane) {
+  const auto for_each = [&](auto add) {
+    return [&, add](Value lane) {
       const Values values = elements(number, column_values(lane));
       for (std::size_t i = 0; i < reductions.size(); ++i)
-        reductions[i].add(operand_of(values, pass.reductions[i]), position(), lane);
+        (reductions[i].*add)(operand_of(values, pass.reductions[i]), position(), lane);
       if (passes_.writes(number)) store_outputs(values, true);
     };
-    emit_lanes(add, branches ? LoopHint::CompilerDefault : LoopHint::Vectors);
-  });
+  };
+  const LoopHint hint = branches ? LoopHint::CompilerDefault : LoopHint::Lanes;
+  if (std::ranges::any_of(reductions, &SerialReduction::has_blocks))
+    reduce_in_blocks(reductions, for_each(&SerialReduction::add_in_block), hint);
+  else
+    emit_loops(rows_, nest_.ndim, [&] { emit_lanes(for_each(&SerialReduction::add), hint); });
   for (std::size_t i = 0; i < reductions.size(); ++i) columns_[index(pass.reductions[i])] = reductions[i].results();
   compute_column_values(static_cast<int>(number) + 1, [&](Values& values, Value lane) {
     for (std::size_t i = 0; i < reductions.size(); ++i)
       if (values[index(pass.reductions[i])] == none) values[index(pass.reductions[i])] = reductions[i].result(lane);
+  });
+}
+
+void SerialColumns::reduce_in_blocks(std::vector<SerialReduction>& reductions, const ForLane& add, LoopHint hint) {
+  const int innermost = nest_.ndim - 1;
+  const auto for_lanes = [&](auto f) {
+    emit_lanes(
+        [&](Value lane) {
+          for (SerialReduction& r : reductions) (r.*f)(lane);
+        },
+        LoopHint::CompilerDefault);
+  };
+  const auto add_block = [&](Value first) {
+    const Value next = b_.add(first, integer(block_elements)), end = extents_.back();
+    for_lanes(&SerialReduction::start_block);
+    b_.emit_for(first, b_.select(b_.less(next, end), next, end), integer(1), LoopHint::CompilerDefault,
+                counter_name(innermost), [&](Value counter) {
+                  counters_.push_back(counter);
+                  emit_lanes(add, hint);
+                  counters_.pop_back();
+                });
+    for_lanes(&SerialReduction::finish_block);
+  };
+  emit_loops(rows_, innermost, [&] {
+    b_.emit_for(integer(0), extents_.back(), integer(block_elements), LoopHint::CompilerDefault, "block", add_block);
   });
 }
 

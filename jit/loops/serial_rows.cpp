@@ -55,7 +55,7 @@ void SerialRows::reduce_in_lanes(int lanes, std::vector<SerialReduction>& reduct
     });
     emit_loops(rows_, innermost, [&] {
       emit_blocks(lanes, reductions, add_in_block);
-      emit_rest(lanes, add);
+      emit_rest(lanes, LoopHint::Lanes, add);
     });
     for (SerialReduction& r : reductions) r.combine_lanes();
   });
@@ -73,21 +73,21 @@ void SerialRows::emit_blocks(int lanes, std::vector<SerialReduction>& reductions
       });
     };
     for_lanes(&SerialReduction::start_block);
-    emit_lanes(first, b_.select(b_.less(next, end), next, end), lanes, add_in_block);
+    emit_lanes(first, b_.select(b_.less(next, end), next, end), lanes, LoopHint::Lanes, add_in_block);
     for_lanes(&SerialReduction::finish_block);
   };
   if (std::ranges::any_of(reductions, &SerialReduction::has_blocks))
     b_.emit_for(integer(0), whole(lanes), integer(size), LoopHint::CompilerDefault, "block", emit_block);
   else
-    emit_lanes(integer(0), whole(lanes), lanes, add_in_block);
+    emit_lanes(integer(0), whole(lanes), lanes, LoopHint::Lanes, add_in_block);
 }
 
 void SerialRows::write_elements() {
   const auto write = [&](Value) { store_outputs(elements(passes_.passes.size() - 1, row_), true); };
   if (lanes() == 1) return emit_loops(rows_, nest_.ndim, [&] { write(first_lane()); });
   emit_loops(rows_, nest_.ndim - 1, [&] {
-    emit_lanes(integer(0), whole(lanes()), lanes(), write);
-    emit_rest(lanes(), write);
+    emit_lanes(integer(0), whole(lanes()), lanes(), LoopHint::Vectors, write);
+    emit_rest(lanes(), LoopHint::Vectors, write);
   });
 }
 
@@ -110,18 +110,18 @@ void SerialRows::at(Value counter, Value lane, const ForLane& body) {
   counters_.pop_back();
 }
 
-void SerialRows::emit_lanes(Value first, Value last, int lanes, const ForLane& body) {
+void SerialRows::emit_lanes(Value first, Value last, int lanes, LoopHint lanes_hint, const ForLane& body) {
   const int innermost = nest_.ndim - 1;
   b_.emit_for(first, last, integer(lanes), hint(innermost), counter_name(innermost), [&](Value start) {
     const auto in_lane = [&](Value lane) { at(b_.add(start, b_.convert(lane, Kind::Int64)), lane, body); };
-    b_.emit_counted(lanes, "l", in_lane, LoopHint::Vectors);
+    b_.emit_counted(lanes, "l", in_lane, lanes_hint);
   });
 }
 
-void SerialRows::emit_rest(int lanes, const ForLane& body) {
+void SerialRows::emit_rest(int lanes, LoopHint hint, const ForLane& body) {
   if (const Extent& e = nest_.extents[nest_.ndim - 1]; e.is_number() && e.factor() % lanes == 0) return;
   const Value start = whole(lanes), count = b_.convert(b_.rem_by(extents_.back(), lanes), Kind::Index);
-  b_.emit_for(first_lane(), count, b_.integer(Kind::Index, 1), LoopHint::Vectors, "l",
+  b_.emit_for(first_lane(), count, b_.integer(Kind::Index, 1), hint, "l",
               [&](Value lane) { at(b_.add(start, b_.convert(lane, Kind::Int64)), lane, body); });
 }
 

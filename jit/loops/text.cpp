@@ -20,7 +20,7 @@ std::string named(std::uint64_t attribute, const std::string_view (&names)[N]) {
 }
 
 constexpr std::string_view access_names[]{"unaligned", "aligned", "aligned_indexed", "strided", "gather", "run"};
-constexpr std::string_view hint_names[]{"", "unrolled", "auto", "vectors", "parallel"};
+constexpr std::string_view hint_names[]{"", "unrolled", "auto", "vectors", "lanes", "parallel"};
 
 /// The attributes of an instruction, without its operands.
 std::string detail(const Instruction& i) {
