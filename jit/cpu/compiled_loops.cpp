@@ -15,6 +15,7 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
+constexpr double most_row_work = 1;       // ns per element: a vector takes as long as starting a row of tiles
 constexpr std::size_t longest_loop = 40;  // operations, as of a chain; longer ones take long to compile
 // Each reads at most three values and stores one; the states of reductions are among the 64 leaves that are tracked.
 static_assert(longest_loop * 4 + 64 <= chain_operands);
@@ -72,8 +73,8 @@ bool calls_library(Op op, DType dtype) {
 /// Writes the loops of one kernel.
 class LoopWriter {
  public:
-  LoopWriter(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses)
-      : steps_(steps), graph_(graph), uses_(uses) {}
+  LoopWriter(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses, const UniformLeaves& uniform)
+      : steps_(steps), graph_(graph), uses_(uses), uniform_(uniform) {}
 
   bool takes(const Step& s) const {
     const Node& n = node(s.out);
@@ -86,20 +87,22 @@ class LoopWriter {
   }
 
   /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements. For
-  /// a row that takes as long as for the elements of a vector, so it should be less than for these. It reads and writes
-  /// arrays, so nothing is gathered or spread.
+  /// a row that takes as long as for the elements of a vector, so it should be little, or less than for these. It reads
+  /// and writes arrays, so nothing is gathered or spread.
   bool takes_all(std::span<const Step> run) const {
     const std::size_t count = steps_.once.size() + steps_.rows.size() + run.size();
     const auto is_taken = [&](const Step& s) { return takes(s); };
     return !run.empty() && count <= longest_loop && steps_.runs.empty() && steps_.spread.empty() &&
-           cost(steps_.rows) <= cost(run) && std::ranges::all_of(run, is_taken) &&
-           std::ranges::all_of(steps_.once, is_taken) && std::ranges::all_of(steps_.rows, is_taken) &&
-           std::ranges::all_of(steps_.outputs, [&](ValueId v) { return steps_.values[v].level == Level::EachTile; });
+           cost(steps_.rows) <= std::max(cost(run), uniform_.few_in_row ? 0 : most_row_work) &&
+           std::ranges::all_of(run, is_taken) && std::ranges::all_of(steps_.once, is_taken) &&
+           std::ranges::all_of(steps_.rows, is_taken) && steps_.writes_outputs_once();
   }
 
-  /// `uniform` are computed before the elements, and not stored.
-  Chain write(std::span<const Step> uniform, std::span<const Step> run) {
+  /// `uniform` are computed before the elements, and not stored. `is_all`: this is the only loop, and reads every
+  /// second element of such leaves.
+  Chain write(std::span<const Step> uniform, std::span<const Step> run, bool is_all) {
     chain_ = Chain();
+    every_second_ = is_all ? uniform_.every_second : 0;
     inside_.clear();
     numbers_.clear();
     made_.clear();
@@ -218,10 +221,15 @@ class LoopWriter {
     chain_.reads.push_back(v);
     const Level level = steps_.values[v].level;
     const std::size_t operand = add_operand(v);
-    if (level == Level::EachTile) prefetch(v, operand);
+    if (level != Level::EachTile) return declare(level, v, fmt::format("broadcast<{}>(p{})", type_of(v), operand));
+    const bool is_second = takes_every_second(v);
+    if (!is_second) prefetch(v, operand);
     declare(level, v,
-            level == Level::EachTile ? fmt::format("load<{}>(p{}, i, range)", type_of(v), operand)
-                                     : fmt::format("broadcast<{}>(p{})", type_of(v), operand));
+            fmt::format("{}<{}>(p{}, i, range)", is_second ? "load_every_second" : "load", type_of(v), operand));
+  }
+  bool takes_every_second(ValueId v) const {
+    const Value& value = steps_.values[v];
+    return value.kind == Value::Kind::Leaf && value.number < 64 && (every_second_ >> value.number & 1) != 0;
   }
 
   void prefetch(ValueId v, std::size_t operand) {
@@ -256,6 +264,8 @@ class LoopWriter {
   Steps& steps_;
   const Graph& graph_;
   const std::vector<std::uint32_t>& uses_;
+  const UniformLeaves& uniform_;
+  std::uint64_t every_second_ = 0;
   std::map<ValueId, std::uint32_t> inside_;  // reads of a value by the loop's steps
   std::map<ValueId, std::size_t> numbers_;
   std::set<ValueId> made_;  // values that the text has declared
@@ -268,23 +278,24 @@ class LoopWriter {
 
 }  // namespace
 
-void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses) {
+void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses,
+                const UniformLeaves& uniform) {
   const std::vector<Step> all = std::move(steps.tiles);
   steps.tiles.clear();
-  LoopWriter writer(steps, graph, uses);
-  const auto add_loop = [&](std::span<const Step> uniform, std::span<const Step> run) {
+  LoopWriter writer(steps, graph, uses, uniform);
+  const auto add_loop = [&](std::span<const Step> before, std::span<const Step> run, bool is_all) {
     Step s;
     s.group = Group::Chains;
     s.chain = static_cast<std::uint32_t>(steps.chains.size());
-    steps.chains.push_back(writer.write(uniform, run));
+    steps.chains.push_back(writer.write(before, run, is_all));
     steps.tiles.push_back(s);
   };
   if (writer.takes_all(all)) {
-    std::vector<Step> uniform = std::move(steps.once);
-    uniform.insert(uniform.end(), steps.rows.begin(), steps.rows.end());
+    std::vector<Step> before = std::move(steps.once);
+    before.insert(before.end(), steps.rows.begin(), steps.rows.end());
     steps.once.clear();
     steps.rows.clear();
-    add_loop(uniform, all);
+    add_loop(before, all, true);
     steps.text = writer.text();
     return;
   }
@@ -296,7 +307,7 @@ void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_
       steps.tiles.push_back(all[i++]);
       continue;
     }
-    add_loop({}, {&all[i], end - i});
+    add_loop({}, {&all[i], end - i}, false);
     i = end;
   }
   steps.text = writer.text();

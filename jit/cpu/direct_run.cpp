@@ -27,6 +27,7 @@ struct PanelMemory {
 
 bool DirectRun::is_possible(const Steps& steps, const LoopNest& nest, const TileLayout& layout) noexcept {
   if (steps.direct.empty()) return false;
+  if (layout.uniform.every_second != 0 && steps.tiles[0].chain == none) return false;  // the library's own loop
   return layout.is_in_place || std::ranges::all_of(steps.direct, [&](const DirectOperand& o) {
            if (o.kind != DirectOperand::Kind::Array) return true;
            if (nest.operands[o.number].data == nullptr) return false;
@@ -131,7 +132,8 @@ void DirectRun::move_to(std::int64_t row, std::int64_t first) noexcept {
   for (const DirectOperand& o : job_.steps.direct) {
     if (o.kind == DirectOperand::Kind::Array && !is_in_panel(job_.nest, job_.layout, o)) {
       const NestOperand& array = job_.nest.operands[o.number];
-      const std::int64_t within = job_.layout.accesses[o.number] == Access::InPlace ? first : 0;
+      const Access access = job_.layout.accesses[o.number];
+      const std::int64_t within = access == Access::InPlace ? first : access == Access::EverySecond ? 2 * first : 0;
       at_[k] = array.data + (row_offset(job_.nest, job_.layout, array, row) + within) * o.size;
     }
     ++k;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int panel_rows = 16;
 constexpr std::int64_t shortest_panel_row = 32;
+constexpr std::int64_t few_in_row = 32;
 
 /// The number of adjacent elements that an operand consists of, if it is broadcast along all other dims; else 0.
 std::int64_t period_of(const LoopNest& nest, const NestOperand& o) {
@@ -20,14 +21,16 @@ std::int64_t period_of(const LoopNest& nest, const NestOperand& o) {
 /// How an operand's elements are read; for an iota, which has no memory, how its positions advance.
 Access access_of(const LoopNest& nest, int first_row_dim, const NestOperand& o) {
   if (nest.numel == 1) return Access::InPlace;
-  bool adjacent = true, still = true;
+  bool adjacent = true, every_second = true, still = true;
   std::int64_t step = 1;
   for (int d = nest.ndim; d-- > first_row_dim;) {
     adjacent = adjacent && o.strides[d] == step;
+    every_second = every_second && o.strides[d] == 2 * step;
     still = still && o.strides[d] == 0;
     step *= nest.extents[d];
   }
   if (adjacent) return Access::InPlace;
+  if (every_second) return Access::EverySecond;
   if (!still) return period_of(nest, o) > 0 ? Access::Repeated : Access::Packed;
   for (int d = 0; d < first_row_dim; ++d)
     if (o.strides[d] != 0) return Access::RowSame;
@@ -97,6 +100,12 @@ bool counts_along_short_rows(const TileLayout& layout, const LoopNest& nest, con
   return layout.short_row > 1 && first_counted_dim(nest, index) <= layout.short_row_dim;
 }
 
+/// Loops take every second element only if nothing goes through a tile.
+void pack_every_second(TileLayout& layout) noexcept {
+  std::ranges::replace(layout.accesses, Access::EverySecond, Access::Packed);
+  layout.uniform.every_second = 0;
+}
+
 bool is_uniform(Access access) {
   return access == Access::Same || access == Access::RowSame || access == Access::Spread;
 }
@@ -142,6 +151,12 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
       else
         w = Access::Packed;  // beyond the leaves that the steps track
     }
+    if (w == Access::EverySecond) {
+      if (o.data != nullptr && leaf >= 0 && leaf < 64)
+        layout.uniform.every_second |= std::uint64_t{1} << leaf;
+      else
+        w = Access::Packed;
+    }
     *access++ = w;
     layout.is_in_place = layout.is_in_place && w < Access::Repeated && o.data != nullptr;
     if (w == Access::Repeated) layout.period = std::max(layout.period, period_of(nest, o));
@@ -149,6 +164,8 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
     ++leaf;
   }
   layout.uniform.per_short_row = layout.short_row > 1 && (layout.uniform.row | layout.uniform.counting) != 0;
+  if (!layout.is_in_place) pack_every_second(layout);
+  layout.uniform.few_in_row = layout.uniform.row != 0 && layout.row < few_in_row;
 }
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
@@ -158,6 +175,7 @@ bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOpe
 void pack(TileLayout& layout, std::size_t operand) noexcept {
   layout.accesses[operand] = Access::Packed;
   layout.is_in_place = false;
+  pack_every_second(layout);
 }
 
 void pack_uniform(TileLayout& layout) noexcept {

@@ -10,12 +10,13 @@ namespace sinter::inline v1::jit::cpu {
 
 /// An operand's access pattern in a row.
 enum class Access : std::uint8_t {
-  InPlace,   // contiguous: loops read and write it in place
-  Same,      // one element for the whole nest
-  RowSame,   // one element per row
-  Repeated,  // the same few elements again and again: one tile holds them for the whole run
-  Spread,    // one element for each short row
-  Packed,    // anything else, and other indices: through a tile
+  InPlace,      // contiguous: loops read and write it in place
+  Same,         // one element for the whole nest
+  RowSame,      // one element per row
+  EverySecond,  // as in x[::2]: loops that are compiled for it read it in place, others through a tile
+  Repeated,     // the same few elements again and again: one tile holds them for the whole run
+  Spread,       // one element for each short row
+  Packed,       // anything else, and other indices: through a tile
 };
 
 struct TileLayout {
@@ -26,8 +27,8 @@ struct TileLayout {
   int short_row_dim = 0;       // the dims [short_row_dim, ndim) form a short row
   int panel = 1;               // rows that are processed together, tile by tile
   std::int64_t period = 1;     // elements after which what is Repeated begins again; a tile has a multiple of them
-  UniformLeaves uniform;       // the leaves that are Same, RowSame or Spread, and the indices that count
-  bool is_in_place = true;     // every operand is in memory, and none goes through a tile
+  UniformLeaves uniform;       // the leaves that are Same, RowSame, EverySecond or Spread, and the indices that count
+  bool is_in_place = true;     // every operand is in memory, and none goes through a tile unless it is EverySecond
   boost::container::small_vector<Access, 16> accesses;
 };
 

@@ -91,7 +91,7 @@ class StepsBuilder {
     if (grouping == Grouping::Compiled) {
       if (has_states(uniform_, fused.reductions)) add_reductions(fused.reductions);
       steps_.prefetched = fused.prefetched;
-      make_loops(steps_, graph_, uses_);
+      make_loops(steps_, graph_, uses_, uniform_);
     } else {
       make_chains(steps_, uses_);
     }

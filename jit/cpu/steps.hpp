@@ -1,5 +1,6 @@
 // A graph as steps over tiles: loops with their operands and results.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -20,13 +21,15 @@ inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 /// How often a value is computed.
 enum class Level : std::uint8_t { Once, EachRow, EachTile };
 
-/// Which leaves are one element for the whole nest, or for a row, and which index leaves count up by one along a row:
-/// bit i is leaf i. Leaves past 63 are not tracked.
+/// Which leaves are one element for the whole nest, or for a row, which index leaves count up by one along a row, and
+/// of which every second element in memory is taken: bit i is leaf i. Leaves past 63 are not tracked.
 struct UniformLeaves {
   std::uint64_t nest = 0;
   std::uint64_t row = 0;
   std::uint64_t counting = 0;
+  std::uint64_t every_second = 0;
   bool per_short_row = false;  // `row` and `counting` are about short rows, of which a row of tiles consists
+  bool few_in_row = false;     // rows, of which something is the same, have few elements
   friend bool operator==(const UniformLeaves&, const UniformLeaves&) = default;
 };
 
@@ -117,6 +120,14 @@ struct Steps {
   std::vector<std::uint32_t> prefetched;   // as FusedWork::prefetched, in compiled loops
   std::string text;                        // C++ of the chains' loops, if these are to be compiled
 
+  /// Whether each output is computed for each element, and no two are the same value.
+  bool writes_outputs_once() const noexcept {
+    for (auto o = outputs.begin(); o != outputs.end(); ++o)
+      if (values[*o].kind != Value::Kind::Result || values[*o].level != Level::EachTile ||
+          std::find(outputs.begin(), o, *o) != o)
+        return false;
+    return true;
+  }
   /// Whether these are one loop that reduces rows.
   bool reduces() const noexcept { return !reductions.empty() && !direct.empty(); }
   /// Whether the output's elements are written.
@@ -145,6 +156,6 @@ void order_steps(Steps& steps);
 void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses);
 
 /// Turns consecutive operations into chains with loops, whose text is compiled later.
-void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses);
+void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses, const UniformLeaves& uniform);
 
 }  // namespace sinter::inline v1::jit::cpu

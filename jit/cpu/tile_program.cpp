@@ -34,8 +34,8 @@ std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   // Both are products of the innermost extents, so the longer one is a multiple of the other.
   if (const std::int64_t unit = std::max(layout.period, layout.short_row); unit > 1)
     return std::max(steps.tile / unit, (least_tile + unit - 1) / unit) * unit;
-  const bool one_pass =
-      steps.tiles.size() == 1 && std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
+  const bool one_pass = steps.tiles.size() == 1 && layout.uniform.every_second == 0 &&
+                        std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
   return one_pass ? std::min(layout.row, unpacked_tile) : steps.tile;
 }
 
@@ -65,17 +65,7 @@ bool is_output(const LoopNest& nest, const NestOperand& input) {
 
 /// Whether one step writes all outputs, each to an array of its own: what a row does besides is then no more than
 /// additions to addresses.
-bool is_one_loop_into_arrays(const Steps& steps) {
-  if (steps.tiles.size() != 1) return false;
-  for (std::size_t k = 0; k < steps.outputs.size(); ++k) {
-    const ValueId v = steps.outputs[k];
-    const auto earlier = steps.outputs.begin() + static_cast<std::ptrdiff_t>(k);
-    if (steps.values[v].kind != Value::Kind::Result || steps.values[v].level != Level::EachTile ||
-        std::find(steps.outputs.begin(), earlier, v) != earlier)
-      return false;
-  }
-  return true;
-}
+bool is_one_loop_into_arrays(const Steps& steps) { return steps.tiles.size() == 1 && steps.writes_outputs_once(); }
 
 ShortestRows shortest_rows_of(const Graph& graph) noexcept {
   if (std::ranges::any_of(graph.nodes(), [](const Node& n) { return is_random(n.op); })) return shortest_rows_of_random;
@@ -159,10 +149,10 @@ struct TileProgram::Impl {
   }
 
   /// The library has a loop for each operation. A compiled one is faster only because it takes many rows in one call,
-  /// or streams its result.
+  /// reads every second element in place, or streams its result.
   static bool is_worth_compiling(const Variant& v, const TileLayout& layout) noexcept {
     const bool is_one_operation = v.steps.tiles.size() == 1 && v.steps.tiles[0].chain == none;
-    return !is_one_operation || (layout.rows > 1 && layout.row < long_row);
+    return !is_one_operation || (layout.rows > 1 && layout.row < long_row) || layout.uniform.every_second != 0;
   }
 
   RunOptions options_of(const LoopNest& nest) const noexcept {

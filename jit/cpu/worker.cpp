@@ -68,7 +68,7 @@ void Worker::reserve_memory() {
   for (const ValueId v : steps.inputs) {
     const Access access = job_->layout.accesses[job_->operand_of(steps.values[v])];
     row_values += access == Access::RowSame;
-    if (access >= Access::Repeated)
+    if (access > Access::RowSame)
       needed += static_cast<std::size_t>(job_->layout.panel) * tile_bytes(steps.values[v].size);
   }
   row_batch_ = row_values == 0 ? job_->layout.rows : rows_at_once(row_values);
@@ -136,6 +136,7 @@ void Worker::bind_inputs() {
       case Access::RowSame: row_values_.push_back({v, operand, nullptr}); break;
       case Access::Repeated: at_[v] = packed_once(v, operand); break;
       case Access::Spread: bind_short_row_input(v, operand); break;
+      case Access::EverySecond:
       case Access::Packed:
         if (job_->layout.panel > 1 && is_transposed(job_->nest, job_->layout, job_->nest.operands[operand])) {
           transposed_.push_back({v, operand, 0, 0});

@@ -173,7 +173,7 @@ TEST(CpuCompiledReductions, LeaveOutElementsThatNobodyReads) {
 
 TEST(CpuCompiledReductions, AreDoneOnlyByCompiledLoopsThatReadRowsInPlace) {
   SquaresAndSums program(true);
-  std::vector<float> squares(300, 7), x(600, 2);
+  std::vector<float> squares(300, 7), x(900, 2);
   std::vector<double> sums(3, 0);
   SharedFaults faults;
   const TileProgram tiles(program.graph, "test", program.fused);
@@ -183,7 +183,7 @@ TEST(CpuCompiledReductions, AreDoneOnlyByCompiledLoopsThatReadRowsInPlace) {
   };
   EXPECT_EQ(run(CpuJit::Off, 1), Reducing::NotYet);
   EXPECT_EQ(run(CpuJit::Hot, 1), Reducing::NotYet);
-  EXPECT_EQ(run(CpuJit::Always, 2), Reducing::Never) << "every second element is packed";
+  EXPECT_EQ(run(CpuJit::Always, 3), Reducing::Never) << "every third element is packed";
   EXPECT_EQ(sums, std::vector<double>(3, 0));
   EXPECT_EQ(squares, std::vector<float>(300, 7));
   EXPECT_EQ(run(CpuJit::Always, 1), Reducing::Done);

@@ -1,4 +1,6 @@
 // Compiled loops over rows, beside the interpreted ones, bit by bit.
+#include <gmock/gmock.h>
+
 #include <cstdlib>
 
 #include "../setup.hpp"
@@ -12,8 +14,8 @@ const Setup rows_in_memory_only([] {
   setenv("SINTER_CPU_JIT", "off", 1);
 });
 
-/// Inputs that are one element, one for each row, a row for all, rows that are apart or transposed; values of them that
-/// are the same for a row or for all; several outputs, which may be apart.
+/// Inputs that are one element, one for each row, a row for all, rows that are apart or transposed, or every second
+/// or third element; values of them that are the same for a row or for all; several outputs, which may be apart.
 class RandomRows {
  public:
   explicit RandomRows(std::uint32_t seed) : random_(seed) {
@@ -26,7 +28,7 @@ class RandomRows {
     floats_.push_back(case_.graph.constant(DType::Float32, to_bits(1.5f)));
     floats_.push_back(case_.graph.scalar(DType::Float32, Category::Float, 0));
     case_.scalars = {to_bits(-0.75f)};
-    while (kinds_.size() < case_.inputs.size()) kinds_.push_back(static_cast<Kind>(random_() % 6));
+    while (kinds_.size() < case_.inputs.size()) kinds_.push_back(static_cast<Kind>(random_() % 9));
     if (random_() % 3 == 0) out_ = Kind::Apart;
     for (int i = seed % 3 == 0 ? 0 : 9; i > 0; --i) add();  // without them, one operation for each output
     for (int i = 0; i < 1 + static_cast<int>(random_() % 3); ++i) {
@@ -63,10 +65,24 @@ class RandomRows {
                              {node(Op::lt, DType::Bool, {any(floats_), any(floats_)}), any(floats_), any(floats_)}));
   }
 
-  enum class Kind { RowMajor, Apart, OneElement, OneOfEachRow, OneRow, Transposed };
+  enum class Kind {
+    RowMajor,
+    Apart,
+    OneElement,
+    OneOfEachRow,
+    OneRow,
+    Transposed,
+    EverySecond,
+    EverySecondApart,
+    EveryThird
+  };
   static Extents strides_of(Kind kind, Extents extents) {
-    if (kind == Kind::Apart) extents.back() += 5;
+    if (kind == Kind::Apart || kind == Kind::EverySecondApart) extents.back() += 5;
     Extents strides = row_major(extents);
+    if (kind == Kind::EverySecond || kind == Kind::EverySecondApart)
+      for (std::int64_t& s : strides) s *= 2;
+    if (kind == Kind::EveryThird)
+      for (std::int64_t& s : strides) s *= 3;
     if (kind == Kind::Transposed) std::swap(strides.back(), strides[strides.size() - 2]);
     if (kind == Kind::OneElement || kind == Kind::OneRow) strides.assign(extents.size(), 0);
     if (kind == Kind::OneRow) strides.back() = 1;
@@ -84,6 +100,46 @@ class RandomRows {
   Kind out_ = Kind::RowMajor;
 };
 
+/// Nothing is read past the last one, which guard pages follow.
+TEST(CpuCompiledLoops, EverySecondElement) {
+  Case c;
+  std::vector<Extents> strides;
+  const auto add = [&](Operand x, Operand y) { return c.graph.node(Op::add, DType::Float32, std::vector{x, y}); };
+  const Operand one = c.leaf(DType::Float32), two = c.leaf(DType::Float32);
+  c.output(add(one, two), DType::Float32);
+  strides = {{1}, {2}};
+  for (const DType dtype : {DType::Bool, DType::UInt8, DType::Int8, DType::UInt16, DType::Int16, DType::Int32,
+                            DType::Float16, DType::BFloat16, DType::Float64}) {
+    const Operand x = c.leaf(dtype);
+    strides.push_back({2});
+    c.output(add(c.graph.cast(x, DType::Float32), one), DType::Float32);
+  }
+  jit::cpu::UniformLeaves uniform;
+  uniform.every_second = ~std::uint64_t{1};
+  EXPECT_THAT(jit::cpu::make_steps(c.graph, uniform, jit::cpu::Grouping::Compiled).text,
+              ::testing::HasSubstr("load_every_second<bool>"));
+  EachIsa().run([&](Isa isa) {
+    SCOPED_TRACE(isa_name(isa));
+    for (std::int64_t n = 1; n < 70; ++n) c.check({n}, {1}, strides, seed_of_tests() + static_cast<std::uint32_t>(n));
+    c.check({20'000}, {1}, strides, seed_of_tests());
+  });
+}
+
+/// What is the same for a row is computed in the loop, except for short rows.
+TEST(CpuCompiledLoops, WorkOfARow) {
+  Case c;
+  const Operand x = c.leaf(DType::Float32), y = c.leaf(DType::Float32);
+  const Operand root = c.graph.node(Op::rsqrt, DType::Float32, std::vector{y});
+  c.output(c.graph.node(Op::mul, DType::Float32, std::vector{x, root}), DType::Float32);
+  for (const bool few : {false, true}) {
+    jit::cpu::UniformLeaves uniform;
+    uniform.row = 2;
+    uniform.few_in_row = few;
+    EXPECT_EQ(jit::cpu::make_steps(c.graph, uniform, jit::cpu::Grouping::Compiled).rows.size(), few ? 1 : 0);
+  }
+  for (const std::int64_t n : {4, 31, 32, 100, 400}) c.check({50, n}, {n, 1}, {{n, 1}, {1, 0}}, seed_of_tests());
+}
+
 TEST(CpuCompiledLoops, RowsOfRandomPrograms) {
   for (std::uint32_t seed = seed_of_tests(); seed < seed_of_tests() + 6; ++seed) {
     SCOPED_TRACE(::testing::Message() << "program " << seed);
@@ -92,7 +148,8 @@ TEST(CpuCompiledLoops, RowsOfRandomPrograms) {
       RandomRows program(seed);
       for (const Extents& extents :
            {Extents{3, 40}, Extents{7, 64}, Extents{2, 5, 200}, Extents{70, 33}, Extents{3, 3000}, Extents{2, 3, 7},
-            Extents{40, 16}, Extents{33, 17}, Extents{20, 5}, Extents{9, 4}, Extents{2, 18, 300}, Extents{5, 131}})
+            Extents{40, 16}, Extents{33, 17}, Extents{20, 5}, Extents{9, 4}, Extents{50, 3}, Extents{2, 18, 300},
+            Extents{5, 131}})
         program.check(extents);
     });
   }

@@ -69,6 +69,16 @@ SINTER_INLINE int count_of_part(First first, int part) {
   return count < 0 ? 0 : count < Vec<T>::lanes ? count : Vec<T>::lanes;
 }
 
+/// The first `count` elements, at least one, followed by zeros.
+template <class T>
+SINTER_INLINE void load_first_elements(Vec<T>& to, const T* p, int count) {
+  to = count < Vec<T>::lanes ? Vec<T>::load(p, count) : Vec<T>::load(p);
+}
+template <class Part, class T>
+SINTER_INLINE void load_first_elements(Part& to, const T* p, int count) {
+  load_first_bytes(to, p, count * static_cast<int>(sizeof(T)));
+}
+
 /// Elements i, i + 1, ... of an array.
 template <class T, class Range>
 SINTER_INLINE Block<T, Range::width> load(const void* array, std::int64_t i, Range range) {
@@ -95,6 +105,43 @@ SINTER_INLINE Block<T, Range::width> load(const void* array, std::int64_t i, Ran
         load_first_bytes(b.v[k], p, range.count * static_cast<int>(sizeof(T)));
       else
         __builtin_memcpy(&b.v[k], p, sizeof b.v[k]);
+  }
+  return b;
+}
+template <class V, int... i>
+SINTER_INLINE V first_of_pairs(Lanes<i...>, V low, V high) {
+  constexpr int n = sizeof...(i);
+  return __builtin_shufflevector(low, high, (2 * i < n ? 2 * i : 2 * i + 1)...);
+}
+/// Elements 2 i, 2 i + 2, ... of an array. Nothing is read past the last one: a vector's second half begins with its
+/// first half's last element.
+template <class T, class Range>
+SINTER_INLINE Block<T, Range::width> load_every_second(const void* array, std::int64_t i, Range range) {
+  constexpr int width = Range::width;
+  Block<T, width> b;
+  if constexpr (std::is_same_v<T, bool>) {
+    const auto bytes = load_every_second<std::uint8_t>(array, i, range);
+    for (int k = 0; k < width; ++k) b.v[k] = Mask<float>::load(reinterpret_cast<const std::uint8_t*>(&bytes.v[k]));
+  } else {
+    using V = std::remove_reference_t<decltype(b.v[0])>;
+    constexpr int n = sizeof(V) / sizeof(T), count = sizeof b.v / sizeof(V);
+    using Numbers = typename CountedTo<n>::type;
+    const T* p = static_cast<const T*>(array) + 2 * i;
+    for (int k = 0; k < count; ++k, p += 2 * n) {
+      V low{}, high{};
+      if constexpr (!std::is_same_v<Range, First>) {
+        __builtin_memcpy(&low, p, sizeof low);
+        __builtin_memcpy(&high, p + n - 1, sizeof high);
+      } else {
+        const int left = range.count - k * n, reach = left < n ? 2 * left - 1 : 2 * n - 1;  // elements in memory
+        if (reach > 0) load_first_elements(low, p, reach < n ? reach : n);
+        if (reach > n) load_first_elements(high, p + n - 1, reach - n + 1);
+      }
+      if constexpr (is_computed<T>)
+        b.v[k] = {first_of_pairs(Numbers{}, low.v, high.v)};
+      else
+        b.v[k] = first_of_pairs(Numbers{}, low, high);
+    }
   }
   return b;
 }

@@ -1,4 +1,5 @@
 // Copies, fills, copies of every second element, transposed panels, repeated elements, and gathers.
+#include "blocks.hpp"
 #include "loops.hpp"
 #include "transpose.hpp"
 #include "vector_pairs.hpp"
@@ -22,21 +23,12 @@ void fill16_row(void* out, const void* const* in, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) __builtin_memcpy(to + 16 * i, &value, 16);
 }
 
-/// Reads nothing past the last element that is copied.
 template <class T>
 void every_second_row(void* out, const void* const* in, std::int64_t n) {
-  using V = Vec<T>;
-  auto* to = static_cast<T*>(out);
-  const auto* from = static_cast<const T*>(in[0]);
-  std::int64_t i = 0;
-  for (; i + V::lanes < n; i += V::lanes)
-    every_second<0>(AllLanes<T>{}, V::load(from + 2 * i), V::load(from + 2 * i + V::lanes)).store(to + i);
-  const int rest = static_cast<int>(n - i), reach = 2 * rest - 1;  // 1 to lanes
-  if (rest <= 0) return;
-  const V low = reach < V::lanes ? V::load(from + 2 * i, reach) : V::load(from + 2 * i);
-  const V high = reach > V::lanes ? V::load(from + 2 * i + V::lanes, reach - V::lanes) : V(0);
-  const V taken = every_second<0>(AllLanes<T>{}, low, high);
-  rest < V::lanes ? taken.store(to + i, rest) : taken.store(to + i);
+  const void* const from = in[0];
+  for_each_block<T>(n, 0, false, [=](std::int64_t i, auto range) SINTER_LAMBDA {
+    store(out, i, range, load_every_second<T>(from, i, range));
+  });
 }
 
 template <class T>
