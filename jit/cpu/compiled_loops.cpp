@@ -15,7 +15,7 @@
 namespace sinter::inline v1::jit::cpu {
 namespace {
 
-constexpr double most_row_work = 1;       // ns per element: a vector takes as long as starting a row of tiles
+constexpr double most_row_work = 1;       // ns per element; a vector then takes as long as starting a row of tiles
 constexpr std::size_t longest_loop = 40;  // operations, as of a chain; longer ones take long to compile
 // Each reads at most three values and stores one; the states of reductions are among the 64 leaves that are tracked.
 static_assert(longest_loop * 4 + 64 <= chain_operands);
@@ -73,8 +73,8 @@ bool calls_library(Op op, DType dtype) {
 /// Writes the loops of one kernel.
 class LoopWriter {
  public:
-  LoopWriter(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses, const UniformLeaves& uniform)
-      : steps_(steps), graph_(graph), uses_(uses), uniform_(uniform) {}
+  LoopWriter(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses, const LeafPatterns& leaves)
+      : steps_(steps), graph_(graph), uses_(uses), leaves_(leaves) {}
 
   bool takes(const Step& s) const {
     const Node& n = node(s.out);
@@ -86,29 +86,29 @@ class LoopWriter {
     return !is_random(n.op) && rule(n.op) != DTypeRule::Int64 && !calls_library(n.op, compute_dtype_of(s));
   }
 
-  /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements. For
-  /// a row that takes as long as for the elements of a vector, so it should be little, or less than for these. It reads
-  /// and writes arrays, so nothing is gathered or spread.
+  /// Whether all steps can be one loop, which computes what is the same for a row, or for all, before its elements. A
+  /// row's work is done on a whole vector, so it must be small, or smaller than the work on the elements. The loop
+  /// reads and writes arrays, so nothing is gathered or spread.
   bool takes_all(std::span<const Step> run) const {
     const std::size_t count = steps_.once.size() + steps_.rows.size() + run.size();
     const auto is_taken = [&](const Step& s) { return takes(s); };
     return !run.empty() && count <= longest_loop && steps_.runs.empty() && steps_.spread.empty() &&
-           cost(steps_.rows) <= std::max(cost(run), uniform_.few_in_row ? 0 : most_row_work) &&
+           cost(steps_.rows) <= std::max(cost(run), leaves_.few_in_row ? 0 : most_row_work) &&
            std::ranges::all_of(run, is_taken) && std::ranges::all_of(steps_.once, is_taken) &&
            std::ranges::all_of(steps_.rows, is_taken) && steps_.writes_outputs_once();
   }
 
-  /// `uniform` are computed before the elements, and not stored. `is_all`: this is the only loop, and reads every
+  /// `before` are computed before the elements, and not stored. `is_all`: this is the only loop, and reads every
   /// second element of such leaves.
-  Chain write(std::span<const Step> uniform, std::span<const Step> run, bool is_all) {
+  Chain write(std::span<const Step> before, std::span<const Step> run, bool is_all) {
     chain_ = Chain();
-    every_second_ = is_all ? uniform_.every_second : 0;
+    every_second_ = is_all ? leaves_.every_second : 0;
     inside_.clear();
     numbers_.clear();
     made_.clear();
     for (std::string& text : texts_) text.clear();
     advances_.clear();
-    for (const auto steps : {uniform, run})
+    for (const auto steps : {before, run})
       for (const Step& s : steps) add(s);
     const std::string row = steps_.reductions.empty() ? stored_row(run) : reduced_row(run);
     const std::size_t loop = steps_.chains.size();
@@ -264,7 +264,7 @@ class LoopWriter {
   Steps& steps_;
   const Graph& graph_;
   const std::vector<std::uint32_t>& uses_;
-  const UniformLeaves& uniform_;
+  const LeafPatterns& leaves_;
   std::uint64_t every_second_ = 0;
   std::map<ValueId, std::uint32_t> inside_;  // reads of a value by the loop's steps
   std::map<ValueId, std::size_t> numbers_;
@@ -278,11 +278,10 @@ class LoopWriter {
 
 }  // namespace
 
-void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses,
-                const UniformLeaves& uniform) {
+void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses, const LeafPatterns& leaves) {
   const std::vector<Step> all = std::move(steps.tiles);
   steps.tiles.clear();
-  LoopWriter writer(steps, graph, uses, uniform);
+  LoopWriter writer(steps, graph, uses, leaves);
   const auto add_loop = [&](std::span<const Step> before, std::span<const Step> run, bool is_all) {
     Step s;
     s.group = Group::Chains;

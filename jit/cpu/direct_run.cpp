@@ -27,7 +27,7 @@ struct PanelMemory {
 
 bool DirectRun::is_possible(const Steps& steps, const LoopNest& nest, const TileLayout& layout) noexcept {
   if (steps.direct.empty()) return false;
-  if (layout.uniform.every_second != 0 && steps.tiles[0].chain == none) return false;  // the library's own loop
+  if (layout.leaves.every_second != 0 && steps.tiles[0].chain == none) return false;  // the library's loop takes tiles
   return layout.is_in_place || std::ranges::all_of(steps.direct, [&](const DirectOperand& o) {
            if (o.kind != DirectOperand::Kind::Array) return true;
            if (nest.operands[o.number].data == nullptr) return false;

@@ -100,10 +100,10 @@ bool counts_along_short_rows(const TileLayout& layout, const LoopNest& nest, con
   return layout.short_row > 1 && first_counted_dim(nest, index) <= layout.short_row_dim;
 }
 
-/// Loops take every second element only if nothing goes through a tile.
+/// Makes EverySecond operands Packed: loops read them in place only if nothing else goes through a tile.
 void pack_every_second(TileLayout& layout) noexcept {
   std::ranges::replace(layout.accesses, Access::EverySecond, Access::Packed);
-  layout.uniform.every_second = 0;
+  layout.leaves.every_second = 0;
 }
 
 bool is_uniform(Access access) {
@@ -132,7 +132,7 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
   while (merges(nest, layout.first_row_dim, layout.row, shortest)) layout.row *= nest.extents[--layout.first_row_dim];
   layout.rows = 1;  // a product takes less time than a quotient
   for (int d = 0; d < layout.first_row_dim; ++d) layout.rows *= nest.extents[d];
-  layout.uniform = {};
+  layout.leaves = {};
   layout.panel = 1;
   layout.period = 1;
   find_short_rows(layout, nest);
@@ -142,18 +142,18 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
     Access w = access_of(nest, layout.first_row_dim, o);
     if (layout.short_row > 1 && w != Access::Same && is_still(o, layout.short_row_dim, nest.ndim)) w = Access::Spread;
     if (o.data == nullptr && leaf < 64 && (w == Access::InPlace || counts_along_short_rows(layout, nest, o)))
-      layout.uniform.counting |= std::uint64_t{1} << leaf;
+      layout.leaves.counting |= std::uint64_t{1} << leaf;
     if (o.data == nullptr && (w == Access::InPlace || w == Access::RowSame)) {
       w = Access::Packed;
     } else if (is_uniform(w)) {
       if (leaf >= 0 && leaf < 64)
-        (w == Access::Same ? layout.uniform.nest : layout.uniform.row) |= std::uint64_t{1} << leaf;
+        (w == Access::Same ? layout.leaves.nest : layout.leaves.row) |= std::uint64_t{1} << leaf;
       else
         w = Access::Packed;  // beyond the leaves that the steps track
     }
     if (w == Access::EverySecond) {
       if (o.data != nullptr && leaf >= 0 && leaf < 64)
-        layout.uniform.every_second |= std::uint64_t{1} << leaf;
+        layout.leaves.every_second |= std::uint64_t{1} << leaf;
       else
         w = Access::Packed;
     }
@@ -163,9 +163,9 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
     if (w == Access::Packed && leaf >= 0 && is_transposed(nest, layout, o)) layout.panel = panel_rows;
     ++leaf;
   }
-  layout.uniform.per_short_row = layout.short_row > 1 && (layout.uniform.row | layout.uniform.counting) != 0;
+  layout.leaves.per_short_row = layout.short_row > 1 && (layout.leaves.row | layout.leaves.counting) != 0;
   if (!layout.is_in_place) pack_every_second(layout);
-  layout.uniform.few_in_row = layout.uniform.row != 0 && layout.row < few_in_row;
+  layout.leaves.few_in_row = layout.leaves.row != 0 && layout.row < few_in_row;
 }
 
 bool is_transposed(const LoopNest& nest, const TileLayout& layout, const NestOperand& o) {
@@ -178,10 +178,10 @@ void pack(TileLayout& layout, std::size_t operand) noexcept {
   pack_every_second(layout);
 }
 
-void pack_uniform(TileLayout& layout) noexcept {
+void pack_all(TileLayout& layout) noexcept {
   for (std::size_t k = 0; k < layout.accesses.size(); ++k)
-    if (is_uniform(layout.accesses[k])) pack(layout, k);
-  layout.uniform = {};
+    if (is_uniform(layout.accesses[k]) || layout.accesses[k] == Access::EverySecond) pack(layout, k);
+  layout.leaves = {};
 }
 
 std::int64_t row_offset(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand, std::int64_t row) {

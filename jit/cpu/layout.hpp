@@ -27,8 +27,8 @@ struct TileLayout {
   int short_row_dim = 0;       // the dims [short_row_dim, ndim) form a short row
   int panel = 1;               // rows that are processed together, tile by tile
   std::int64_t period = 1;     // elements after which what is Repeated begins again; a tile has a multiple of them
-  UniformLeaves uniform;       // the leaves that are Same, RowSame, EverySecond or Spread, and the indices that count
-  bool is_in_place = true;     // every operand is in memory, and none goes through a tile unless it is EverySecond
+  LeafPatterns leaves;         // those that are Same, RowSame, EverySecond or Spread, and the indices that count
+  bool is_in_place = true;     // every operand is in memory, and InPlace, Same, RowSame or EverySecond
   boost::container::small_vector<Access, 16> accesses;
 };
 
@@ -54,9 +54,9 @@ void make_layout(TileLayout& layout, const LoopNest& nest, ShortestRows shortest
 /// Whether make_layout merges rows of the innermost dim.
 bool merges_rows(const LoopNest& nest, ShortestRows shortest);
 
-/// Makes an operand packed, or all uniform leaves.
+/// Makes an operand Packed, or all leaves that the patterns are about.
 void pack(TileLayout& layout, std::size_t operand) noexcept;
-void pack_uniform(TileLayout& layout) noexcept;
+void pack_all(TileLayout& layout) noexcept;
 
 /// Offset in elements of the operand's first element in a row.
 std::int64_t row_offset(const LoopNest& nest, const TileLayout& layout, const NestOperand& operand, std::int64_t row);

@@ -74,7 +74,7 @@ Check check_of(const Graph& graph, const Node& n) {
 
 class StepsBuilder {
  public:
-  StepsBuilder(const Graph& graph, UniformLeaves uniform) : graph_(graph), uniform_(uniform) {}
+  StepsBuilder(const Graph& graph, LeafPatterns leaves) : graph_(graph), leaves_(leaves) {}
 
   Steps run(Grouping grouping, const FusedWork& fused) {
     find_levels();
@@ -89,9 +89,9 @@ class StepsBuilder {
     }
     order_steps(steps_);
     if (grouping == Grouping::Compiled) {
-      if (has_states(uniform_, fused.reductions)) add_reductions(fused.reductions);
+      if (has_states(leaves_, fused.reductions)) add_reductions(fused.reductions);
       steps_.prefetched = fused.prefetched;
-      make_loops(steps_, graph_, uses_, uniform_);
+      make_loops(steps_, graph_, uses_, leaves_);
     } else {
       make_chains(steps_, uses_);
     }
@@ -142,7 +142,7 @@ class StepsBuilder {
     return std::nullopt;
   }
   bool is_counting(const Node& n) const {
-    return n.op == Op::iota && n.attribute < 64 && (uniform_.counting >> n.attribute & 1) != 0;
+    return n.op == Op::iota && n.attribute < 64 && (leaves_.counting >> n.attribute & 1) != 0;
   }
 
   void add(ValueId id) {
@@ -171,7 +171,7 @@ class StepsBuilder {
       v.kind = Value::Kind::Run;
       v.level = Level::EachTile;
       steps_.runs.push_back(*run);
-      if (uniform_.per_short_row) steps_.nanoseconds += nanoseconds(v.size);  // is copied
+      if (leaves_.per_short_row) steps_.nanoseconds += nanoseconds(v.size);  // is copied
     } else {
       add_step(id, n, v);
     }
@@ -192,7 +192,7 @@ class StepsBuilder {
 
   Level leaf_level(std::uint32_t leaf) const {
     if (leaf >= 64) return Level::EachTile;
-    return uniform_.nest >> leaf & 1 ? Level::Once : uniform_.row >> leaf & 1 ? Level::EachRow : Level::EachTile;
+    return leaves_.nest >> leaf & 1 ? Level::Once : leaves_.row >> leaf & 1 ? Level::EachRow : Level::EachTile;
   }
 
   void add_step(ValueId id, const Node& n, Value& v) {
@@ -229,7 +229,7 @@ class StepsBuilder {
 
   /// The value as steps over tiles read it: of short rows, each element is repeated along its row.
   ValueId over_tiles(ValueId v) {
-    if (!uniform_.per_short_row || steps_.values[v].level != Level::EachRow) return v;
+    if (!leaves_.per_short_row || steps_.values[v].level != Level::EachRow) return v;
     spread_of_.resize(graph_.nodes().size(), none);
     if (spread_of_[v] != none) return spread_of_[v];
     Value spread;
@@ -355,13 +355,13 @@ class StepsBuilder {
     for (const ValueId v : steps_.outputs) bytes += steps_.values[v].size;
     for (const std::uint8_t size : steps_.slots) bytes += size;
     for (const ValueId v : steps_.spread) bytes += steps_.values[v].size;
-    for (const Run& r : steps_.runs) bytes += uniform_.per_short_row ? steps_.values[r.value].size : 0;
+    for (const Run& r : steps_.runs) bytes += leaves_.per_short_row ? steps_.values[r.value].size : 0;
     steps_.nanoseconds += nanoseconds(bytes);
     steps_.tile = std::clamp<std::int64_t>(cache_for_tiles / bytes, 128, 2048) / 128 * 128;
   }
 
   const Graph& graph_;
-  UniformLeaves uniform_;
+  LeafPatterns leaves_;
   Steps steps_;
   std::vector<Level> levels_;
   std::vector<std::uint32_t> uses_;
@@ -372,14 +372,14 @@ class StepsBuilder {
 
 }  // namespace
 
-bool has_states(const UniformLeaves& uniform, std::span<const OutputReduction> reductions) noexcept {
+bool has_states(const LeafPatterns& leaves, std::span<const OutputReduction> reductions) noexcept {
   return !reductions.empty() && std::ranges::all_of(reductions, [&](const OutputReduction& r) {
-    return r.operand < 64 && ((uniform.nest | uniform.row) >> r.operand & 1) != 0;
+    return r.operand < 64 && ((leaves.nest | leaves.row) >> r.operand & 1) != 0;
   });
 }
 
-Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping, const FusedWork& fused) {
-  return StepsBuilder(graph, uniform).run(grouping, fused);
+Steps make_steps(const Graph& graph, LeafPatterns leaves, Grouping grouping, const FusedWork& fused) {
+  return StepsBuilder(graph, leaves).run(grouping, fused);
 }
 
 void order_steps(Steps& steps) {

@@ -23,14 +23,14 @@ enum class Level : std::uint8_t { Once, EachRow, EachTile };
 
 /// Which leaves are one element for the whole nest, or for a row, which index leaves count up by one along a row, and
 /// of which every second element in memory is taken: bit i is leaf i. Leaves past 63 are not tracked.
-struct UniformLeaves {
+struct LeafPatterns {
   std::uint64_t nest = 0;
   std::uint64_t row = 0;
   std::uint64_t counting = 0;
   std::uint64_t every_second = 0;
   bool per_short_row = false;  // `row` and `counting` are about short rows, of which a row of tiles consists
-  bool few_in_row = false;     // rows, of which something is the same, have few elements
-  friend bool operator==(const UniformLeaves&, const UniformLeaves&) = default;
+  bool few_in_row = false;     // rows have few elements, and a leaf is one element for a row
+  friend bool operator==(const LeafPatterns&, const LeafPatterns&) = default;
 };
 
 /// What a step checks in its operands before it computes.
@@ -88,7 +88,7 @@ struct Value {
 };
 
 /// Whether the nest has the states of these reductions, beside its outputs and leaves.
-bool has_states(const UniformLeaves& uniform, std::span<const OutputReduction> reductions) noexcept;
+bool has_states(const LeafPatterns& leaves, std::span<const OutputReduction> reductions) noexcept;
 
 /// An OutputReduction in a program's steps.
 struct ValueReduction {
@@ -146,7 +146,7 @@ enum class Grouping : std::uint8_t {
 
 /// Time and memory are linear in the graph. `uses` below counts how often each value is read. Functions are made ready
 /// before the first run. Compiled steps reduce outputs if they are one loop and the nest has the states.
-Steps make_steps(const Graph& graph, UniformLeaves uniform, Grouping grouping = Grouping::Interpreted,
+Steps make_steps(const Graph& graph, LeafPatterns leaves, Grouping grouping = Grouping::Interpreted,
                  const FusedWork& fused = {});
 
 /// Orders the tiles' steps so that a value is computed shortly before it is read.
@@ -156,6 +156,6 @@ void order_steps(Steps& steps);
 void make_chains(Steps& steps, const std::vector<std::uint32_t>& uses);
 
 /// Turns consecutive operations into chains with loops, whose text is compiled later.
-void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses, const UniformLeaves& uniform);
+void make_loops(Steps& steps, const Graph& graph, const std::vector<std::uint32_t>& uses, const LeafPatterns& leaves);
 
 }  // namespace sinter::inline v1::jit::cpu

@@ -135,8 +135,8 @@ void Tier::compile() noexcept try {
 
 void Tier::make_ready() {
   auto made = std::make_unique<Compiled>();
-  made->steps = make_steps(source_->graph, uniform_, Grouping::Compiled, source_->fused);
-  const bool should_reduce = has_states(uniform_, source_->fused.reductions);
+  made->steps = make_steps(source_->graph, leaves_, Grouping::Compiled, source_->fused);
+  const bool should_reduce = has_states(leaves_, source_->fused.reductions);
   if (made->steps.text.empty() || (should_reduce && !made->steps.reduces())) {
     outcome_ = Outcome::Refused;
     return;

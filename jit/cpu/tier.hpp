@@ -20,12 +20,11 @@ struct TierSource {
   FusedWork fused;
 };
 
-/// The compiled form of steps for one set of uniform leaves. Its results are the same bits as those of the interpreted
+/// The compiled form of steps for one set of patterns. Its results are the same bits as those of the interpreted
 /// form, whose vectors' functions it is compiled from, so it takes over between two runs.
 class Tier : public std::enable_shared_from_this<Tier> {
  public:
-  Tier(std::shared_ptr<const TierSource> source, UniformLeaves uniform)
-      : source_(std::move(source)), uniform_(uniform) {}
+  Tier(std::shared_ptr<const TierSource> source, LeafPatterns leaves) : source_(std::move(source)), leaves_(leaves) {}
   ~Tier() { delete compiled_.load(std::memory_order_acquire); }
 
   /// Null while they are not ready.
@@ -64,7 +63,7 @@ class Tier : public std::enable_shared_from_this<Tier> {
   };
 
   const std::shared_ptr<const TierSource> source_;
-  const UniformLeaves uniform_;
+  const LeafPatterns leaves_;
   std::atomic<unsigned> started_in_{never};  // runtime::generation
   std::atomic<double> nanoseconds_{0};
   std::atomic<const Compiled*> compiled_{nullptr};  // owned; immutable once published

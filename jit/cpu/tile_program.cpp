@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t panel_tile = 256;  // elements of a row of a panel
 constexpr std::int64_t least_tile = 128;  // elements
-constexpr int max_variants = 16;
+constexpr int max_variants = 32;
 
 constexpr std::int64_t unpacked_tile = 8192;  // elements, for a single step, which rereads nothing
 
@@ -34,14 +34,14 @@ std::int64_t tile_of(const Steps& steps, const TileLayout& layout) {
   // Both are products of the innermost extents, so the longer one is a multiple of the other.
   if (const std::int64_t unit = std::max(layout.period, layout.short_row); unit > 1)
     return std::max(steps.tile / unit, (least_tile + unit - 1) / unit) * unit;
-  const bool one_pass = steps.tiles.size() == 1 && layout.uniform.every_second == 0 &&
+  const bool one_pass = steps.tiles.size() == 1 && layout.leaves.every_second == 0 &&
                         std::ranges::find(layout.accesses, Access::Packed) == layout.accesses.end();
   return one_pass ? std::min(layout.row, unpacked_tile) : steps.tile;
 }
 
 /// Estimated.
 double nanoseconds_of(const Steps& steps, const TileLayout& layout, const LoopNest& nest) {
-  const std::int64_t row = layout.uniform.per_short_row ? layout.short_row : layout.row;
+  const std::int64_t row = layout.leaves.per_short_row ? layout.short_row : layout.row;
   return static_cast<double>(nest.numel) * (steps.nanoseconds + steps.row_nanoseconds / static_cast<double>(row));
 }
 
@@ -76,9 +76,9 @@ ShortestRows shortest_rows_of(const Graph& graph) noexcept {
 }  // namespace
 
 struct TileProgram::Impl {
-  /// The steps depend on which leaves are uniform, which rarely changes between runs.
+  /// The steps depend on the leaves' patterns, which rarely change between runs.
   struct Variant {
-    UniformLeaves uniform;
+    LeafPatterns leaves;
     Steps steps;
     std::shared_ptr<Tier> tier;
     std::unique_ptr<const Variant> next;
@@ -104,19 +104,19 @@ struct TileProgram::Impl {
     if (nest.outputs > 1)
       for (std::size_t k = static_cast<std::size_t>(nest.outputs); k < nest.operands.size(); ++k)
         if (layout.accesses[k] == Access::InPlace && is_output(nest, nest.operands[k])) pack(layout, k);
-    if (const Variant* found = find(layout.uniform)) return *found;
+    if (const Variant* found = find(layout.leaves)) return *found;
     // Past this number of variants, one more with all leaves packed serves all other nests.
     if (variants.load(std::memory_order_relaxed) >= max_variants) {
-      const UniformLeaves packed{};
+      const LeafPatterns packed{};
       if (const Variant* found = find(packed)) {
-        pack_uniform(layout);
+        pack_all(layout);
         return *found;
       }
     }
     const runtime::ForkSafeLock lock(adding);
-    if (variants.load(std::memory_order_relaxed) >= max_variants) pack_uniform(layout);
-    const Variant* found = find(layout.uniform);
-    return found != nullptr ? *found : add(layout.uniform);
+    if (variants.load(std::memory_order_relaxed) >= max_variants) pack_all(layout);
+    const Variant* found = find(layout.leaves);
+    return found != nullptr ? *found : add(layout.leaves);
   }
 
   /// Those that are to run now. A compiled loop takes rows as they are that tiles would merge, if it reads all operands
@@ -136,7 +136,7 @@ struct TileProgram::Impl {
   const Variant* reducing_variant(const LoopNest& nest, TileLayout& layout) {
     if (!may_be_in_place) return nullptr;
     const Variant& v = variant_for(nest, layout, shortest_compiled_rows);
-    return reads_in_place(layout) && has_states(layout.uniform, source->fused.reductions) ? &v : nullptr;
+    return reads_in_place(layout) && has_states(layout.leaves, source->fused.reductions) ? &v : nullptr;
   }
 
   /// Compiled ones as soon as they are ready.
@@ -152,7 +152,7 @@ struct TileProgram::Impl {
   /// reads every second element in place, or streams its result.
   static bool is_worth_compiling(const Variant& v, const TileLayout& layout) noexcept {
     const bool is_one_operation = v.steps.tiles.size() == 1 && v.steps.tiles[0].chain == none;
-    return !is_one_operation || (layout.rows > 1 && layout.row < long_row) || layout.uniform.every_second != 0;
+    return !is_one_operation || (layout.rows > 1 && layout.row < long_row) || layout.leaves.every_second != 0;
   }
 
   RunOptions options_of(const LoopNest& nest) const noexcept {
@@ -166,15 +166,15 @@ struct TileProgram::Impl {
     return std::ranges::none_of(layout.accesses, [](Access a) { return a >= Access::Repeated; });
   }
 
-  const Variant* find(UniformLeaves uniform) const {
+  const Variant* find(LeafPatterns leaves) const {
     for (const Variant* v = newest.load(std::memory_order_acquire); v != nullptr; v = v->next.get())
-      if (v->uniform == uniform) return v;
+      if (v->leaves == leaves) return v;
     return nullptr;
   }
 
-  const Variant& add(UniformLeaves uniform) {
-    auto made = std::make_unique<Variant>(uniform, make_steps(source->graph, uniform),
-                                          std::make_shared<Tier>(source, uniform), nullptr);
+  const Variant& add(LeafPatterns leaves) {
+    auto made = std::make_unique<Variant>(leaves, make_steps(source->graph, leaves),
+                                          std::make_shared<Tier>(source, leaves), nullptr);
     made->next.reset(newest.load());
     newest.store(made.get(), std::memory_order_release);
     variants.fetch_add(1, std::memory_order_relaxed);

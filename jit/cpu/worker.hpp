@@ -147,7 +147,7 @@ class Worker {
   RowDims dims_of_row() const noexcept { return {job_->layout.first_row_dim, job_->nest.ndim}; }
   /// The dims over which a row's short rows are numbered.
   RowDims dims_of_short_rows() const noexcept { return {job_->layout.first_row_dim, job_->layout.short_row_dim}; }
-  bool has_short_rows() const noexcept { return job_->layout.uniform.per_short_row; }
+  bool has_short_rows() const noexcept { return job_->layout.leaves.per_short_row; }
   void pack_inputs(std::int64_t first, std::int64_t n);
   void write_output(std::uint32_t k, std::int64_t first, std::int64_t n);
   void call(const Step& step, std::int64_t n);

@@ -65,7 +65,8 @@ std::string defined_name(std::string_view text) {
   std::size_t line = 0;
   while (!text.substr(line).starts_with("static") && !text.substr(line).starts_with("#define"))
     line = text.find('\n', line) + 1;
-  const std::string_view name = text.substr(text.rfind("sinter_", text.find('(', line)));
+  const std::string_view first = text.substr(line, text.find('\n', line) - line);
+  const std::string_view name = first.substr(first.rfind("sinter_", first.find('(')));
   return std::string(name.substr(0, word_length(name)));
 }
 

@@ -113,14 +113,14 @@ std::string source_text(const Library& library) {
       "#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
   if (own.find("SINTER_VECTORS") != std::string::npos || own.find("SINTER_LANES") != std::string::npos)
     out +=
-        "/* No iteration of the loop reads what another one writes. Clang unrolls short loops before it makes vectors. "
-        "*/\n"
+        "/* No iteration of the loop reads what another one writes, which GCC must be told. Clang must be kept from "
+        "unrolling it\n   before it makes vectors. */\n"
         "#if defined(__clang__)\n#define SINTER_VECTORS _Pragma(\"clang loop unroll(disable)\")\n"
         "#elif defined(__GNUC__) && !defined(__TINYC__)\n#define SINTER_VECTORS _Pragma(\"GCC ivdep\")\n"
         "#else\n#define SINTER_VECTORS\n#endif\n\n";
   if (own.find("SINTER_LANES") != std::string::npos)
     out +=
-        "/* The same of a loop over accumulators: unrolled, they may stay in registers. */\n"
+        "/* The same for a loop over accumulators, which may stay in registers if it is unrolled. */\n"
         "#if defined(__clang__)\n#define SINTER_LANES\n#else\n#define SINTER_LANES SINTER_VECTORS\n#endif\n\n";
   if (own.find("SINTER_PARALLEL") != std::string::npos)
     out +=

@@ -73,7 +73,9 @@ void SerialColumns::reduce(std::size_t number) {
     };
   };
   const LoopHint hint = branches ? LoopHint::CompilerDefault : LoopHint::Lanes;
-  if (std::ranges::any_of(reductions, &SerialReduction::has_blocks))
+  const Extent& innermost = nest_.extents[nest_.ndim - 1];
+  const bool has_blocks = !innermost.is_number() || innermost.factor() >= block_elements;
+  if (has_blocks && std::ranges::any_of(reductions, &SerialReduction::has_blocks))
     reduce_in_blocks(reductions, for_each(&SerialReduction::add_in_block), hint);
   else
     emit_loops(rows_, nest_.ndim, [&] { emit_lanes(for_each(&SerialReduction::add), hint); });

@@ -22,7 +22,7 @@ class SerialColumns : SerialKernel {
   /// A block of columns from `first` on; `count` is an Index.
   void emit_block(Value first, Value count);
   void reduce(std::size_t number);
-  /// `add` for every row, between the beginning and the end of blocks of rows: see SerialReduction::add_in_block.
+  /// `add` for every element of the reduced dims, in blocks: see SerialReduction::add_in_block.
   void reduce_in_blocks(std::vector<SerialReduction>& reductions, const ForLane& add, LoopHint hint);
   void write_elements();
   /// Computes the values of a column that become available after `stages` stages. `results` are those of the last

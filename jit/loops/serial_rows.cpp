@@ -118,10 +118,10 @@ void SerialRows::emit_lanes(Value first, Value last, int lanes, LoopHint lanes_h
   });
 }
 
-void SerialRows::emit_rest(int lanes, LoopHint hint, const ForLane& body) {
+void SerialRows::emit_rest(int lanes, LoopHint lanes_hint, const ForLane& body) {
   if (const Extent& e = nest_.extents[nest_.ndim - 1]; e.is_number() && e.factor() % lanes == 0) return;
   const Value start = whole(lanes), count = b_.convert(b_.rem_by(extents_.back(), lanes), Kind::Index);
-  b_.emit_for(first_lane(), count, b_.integer(Kind::Index, 1), hint, "l",
+  b_.emit_for(first_lane(), count, b_.integer(Kind::Index, 1), lanes_hint, "l",
               [&](Value lane) { at(b_.add(start, b_.convert(lane, Kind::Int64)), lane, body); });
 }
 

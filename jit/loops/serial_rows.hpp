@@ -32,9 +32,9 @@ class SerialRows : SerialKernel {
   /// The number of elements that fill all lanes.
   Value whole(int lanes) { return b_.sub(extents_.back(), b_.rem_by(extents_.back(), lanes)); }
   /// `body` for all lanes of the elements from `first` to `last`, numbers of the innermost dim.
-  void emit_lanes(Value first, Value last, int lanes, LoopHint hint, const ForLane& body);
+  void emit_lanes(Value first, Value last, int lanes, LoopHint lanes_hint, const ForLane& body);
   /// `body` for the elements that do not fill all lanes.
-  void emit_rest(int lanes, LoopHint hint, const ForLane& body);
+  void emit_rest(int lanes, LoopHint lanes_hint, const ForLane& body);
   void at(Value counter, Value lane, const ForLane& body);
 
   Values row_;  // per-row values that have been computed

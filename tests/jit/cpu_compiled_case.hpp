@@ -96,9 +96,9 @@ struct Case {
     for (const jit::cpu::ShortestRows rows : {jit::cpu::shortest_compiled_rows, jit::cpu::shortest_rows}) {
       jit::cpu::TileLayout layout;
       make_layout(layout, nest, rows);
-      const std::vector<jit::cpu::Step> steps = make_steps(graph, layout.uniform).tiles;
+      const std::vector<jit::cpu::Step> steps = make_steps(graph, layout.leaves).tiles;
       if (steps.size() == 1 && steps[0].chain == jit::cpu::none) return false;
-      if (make_steps(graph, layout.uniform, jit::cpu::Grouping::Compiled).text.empty()) return false;
+      if (make_steps(graph, layout.leaves, jit::cpu::Grouping::Compiled).text.empty()) return false;
     }
     return true;
   }

@@ -114,15 +114,47 @@ TEST(CpuCompiledLoops, EverySecondElement) {
     strides.push_back({2});
     c.output(add(c.graph.cast(x, DType::Float32), one), DType::Float32);
   }
-  jit::cpu::UniformLeaves uniform;
-  uniform.every_second = ~std::uint64_t{1};
-  EXPECT_THAT(jit::cpu::make_steps(c.graph, uniform, jit::cpu::Grouping::Compiled).text,
+  jit::cpu::LeafPatterns leaves;
+  leaves.every_second = ~std::uint64_t{1};
+  EXPECT_THAT(jit::cpu::make_steps(c.graph, leaves, jit::cpu::Grouping::Compiled).text,
               ::testing::HasSubstr("load_every_second<bool>"));
   EachIsa().run([&](Isa isa) {
     SCOPED_TRACE(isa_name(isa));
     for (std::int64_t n = 1; n < 70; ++n) c.check({n}, {1}, strides, seed_of_tests() + static_cast<std::uint32_t>(n));
     c.check({20'000}, {1}, strides, seed_of_tests());
   });
+}
+
+/// One program, more often than it has variants: the last ones share one.
+TEST(CpuCompiledLoops, ManyPatternsOfOneProgram) {
+  const Extents extents{6, 40};
+  const std::vector<Extents> kinds{{0, 0}, {1, 0}, {40, 1}, {80, 2}, {120, 3}};
+  for (const bool is_one_operation : {true, false}) {
+    Graph graph;
+    std::vector<Operand> x;
+    for (std::uint32_t k = 0; k < 3; ++k) x.push_back(graph.leaf(DType::Float32, k));
+    if (!is_one_operation) x[0] = graph.node(Op::neg, DType::Float32, std::vector{x[0]});
+    graph.output(graph.node(Op::fma, DType::Float32, x));
+    for (const CpuJit jit : {CpuJit::Off, CpuJit::Always}) {
+      const When chosen(jit);
+      const TileProgram program(graph);
+      for (std::size_t pattern = 0; pattern < 125; ++pattern) {
+        std::vector<Array> in;
+        for (const std::size_t kind : {pattern / 25, pattern / 5 % 5, pattern % 5}) {
+          in.push_back(make_array(DType::Float32, extents, kinds[kind]));
+          for (std::int64_t i = 0; i < in.back().extent; ++i)
+            write(DType::Float32, in.back().memory.data() + 4 * i, to_bits(static_cast<float>((i * 7 + 3) % 100)));
+        }
+        const Array out = make_array(DType::Float32, extents, {40, 1});
+        program.run(make_nest(extents, {&out, &in[0], &in[1], &in[2]}, 1), {});
+        for (std::int64_t i = 0; i < 240; ++i) {
+          const auto of = [&](std::size_t k) { return as<float>(element(in[k], extents, i)); };
+          ASSERT_EQ(as<float>(element(out, extents, i)), (is_one_operation ? of(0) : -of(0)) * of(1) + of(2))
+              << "pattern " << pattern << ", element " << i;
+        }
+      }
+    }
+  }
 }
 
 /// What is the same for a row is computed in the loop, except for short rows.
@@ -132,10 +164,10 @@ TEST(CpuCompiledLoops, WorkOfARow) {
   const Operand root = c.graph.node(Op::rsqrt, DType::Float32, std::vector{y});
   c.output(c.graph.node(Op::mul, DType::Float32, std::vector{x, root}), DType::Float32);
   for (const bool few : {false, true}) {
-    jit::cpu::UniformLeaves uniform;
-    uniform.row = 2;
-    uniform.few_in_row = few;
-    EXPECT_EQ(jit::cpu::make_steps(c.graph, uniform, jit::cpu::Grouping::Compiled).rows.size(), few ? 1 : 0);
+    jit::cpu::LeafPatterns leaves;
+    leaves.row = 2;
+    leaves.few_in_row = few;
+    EXPECT_EQ(jit::cpu::make_steps(c.graph, leaves, jit::cpu::Grouping::Compiled).rows.size(), few ? 1 : 0);
   }
   for (const std::int64_t n : {4, 31, 32, 100, 400}) c.check({50, n}, {n, 1}, {{n, 1}, {1, 0}}, seed_of_tests());
 }

@@ -211,7 +211,7 @@ TEST(CpuShortRows, AreTheLongestThatManyElementsAreTheSameAlong) {
     }
     jit::cpu::TileLayout layout;
     make_layout(layout, nest, jit::cpu::shortest_rows);
-    EXPECT_EQ(layout.short_row > 1, layout.uniform.per_short_row);
+    EXPECT_EQ(layout.short_row > 1, layout.leaves.per_short_row);
     return layout.short_row;
   };
   EXPECT_EQ(short_row({300, 16}, {{16, 1}, {1, 0}, {16, 1}}), 16);

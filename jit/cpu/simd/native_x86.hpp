@@ -9,6 +9,7 @@
 #else
 // clang-format off: each needs the ones before it.
 #define _IMMINTRIN_H_INCLUDED
+#undef __OPTIMIZE__  // functions with constant operands are then macros, which are read sooner
 #include <smmintrin.h>
 #if defined(__AVX2__) || defined(__AVX512F__)
 #include <avxintrin.h>
