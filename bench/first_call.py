@@ -68,6 +68,7 @@ def milliseconds(implementation, expressions):
     library = {"sinter": Sinter, "torch.compile": Torch, "jax.jit": Jax}[implementation]("cpu")
 
     def first_call(expression):
+        library.forget()  # torch.compile gives up after a few functions of the same code
         operands = [operand(name, library) for name in formulas.operands(expression)]
         begin = time.perf_counter()
         library.wait(library.implementations[implementation](formulas.function(expression, library))(*operands))
