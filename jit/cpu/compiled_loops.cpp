@@ -98,8 +98,8 @@ class LoopWriter {
            std::ranges::all_of(steps_.rows, is_taken) && steps_.writes_outputs_once();
   }
 
-  /// `before` are computed before the elements, and not stored. `is_all`: this is the only loop, and reads every
-  /// second element of such leaves.
+  /// `before` are computed before the elements, and not stored. `is_all`: this is the only loop, so that leaves of
+  /// every second element are read in place.
   Chain write(std::span<const Step> before, std::span<const Step> run, bool is_all) {
     chain_ = Chain();
     every_second_ = is_all ? leaves_.every_second : 0;
