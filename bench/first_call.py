@@ -18,17 +18,18 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from bench.report.peers import formulas, inputs  # noqa: E402
-from bench.report.peers.libraries import Jax, Library, Torch  # noqa: E402
+from bench.report.peers.libraries import LIBRARIES, Library  # noqa: E402
+from bench.report.peers.serve import Server  # noqa: E402
 
 ELEMENTS = 10_000
 EXPRESSIONS = ["example", "axpy", "gelu", "chain_10", "chain_40", "distance", "black_scholes", "normalise", "residual"]
 ROWS = ["sum_rows", "softmax", "layer_norm", "logsumexp"]
 NO_DISK = {"SINTER_CACHE": "memory", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
 COLUMNS = {
-    "Sinter, compiled": ("sinter", {"SINTER_CPU_JIT": "always"}),
-    "Sinter, tiles": ("sinter", {"SINTER_CPU_JIT": "off"}),
-    "torch.compile": ("torch.compile", {}),
-    "jax.jit": ("jax.jit", {}),
+    "Sinter, compiled": ("sinter", "sinter", {"SINTER_CPU_JIT": "always"}),
+    "Sinter, tiles": ("sinter", "sinter", {"SINTER_CPU_JIT": "off"}),
+    "torch.compile": ("torch", "torch.compile", {}),
+    "jax.jit": ("jax", "jax.jit", {}),
 }
 
 
@@ -53,33 +54,24 @@ class Sinter(Library):
         return self.module.logsumexp(x, 1)
 
 
-def operand(name, library):
-    shape = inputs.extent(ELEMENTS)
-    values = inputs.draw({"matrix_x": "x", "matrix_y": "y"}.get(name, name), *shape)
-    if name in ("matrix_x", "matrix_y"):
-        values = values.reshape(shape)
-    if name in ("column", "mean", "variance"):
-        values = values.reshape(shape[0], 1)
-    return library.array(values)
-
-
-def milliseconds(implementation, expressions):
+def milliseconds(library, implementation, expressions):
     """{expression: ms of its first call}."""
-    library = {"sinter": Sinter, "torch.compile": Torch, "jax.jit": Jax}[implementation]("cpu")
+    LIBRARIES["sinter"] = Sinter
+    server, shape = Server(library, "cpu"), inputs.extent(ELEMENTS)
 
     def first_call(expression):
-        library.forget()  # torch.compile gives up after a few functions of the same code
-        operands = [operand(name, library) for name in formulas.operands(expression)]
+        server.forget()  # torch.compile gives up after a few functions of the same code
+        operands = [server.operand(name, shape, "float32") for name in formulas.operands(expression)]
         begin = time.perf_counter()
-        library.wait(library.implementations[implementation](formulas.function(expression, library))(*operands))
+        server.library.wait(server.function(expression, implementation)(*operands))
         return (time.perf_counter() - begin) * 1e3
 
     first_call("swish")
     return {expression: first_call(expression) for expression in expressions}
 
 
-def in_own_process(implementation, environment, expressions):
-    command = [sys.executable, __file__, "--times", implementation, *expressions]
+def in_own_process(library, implementation, environment, expressions):
+    command = [sys.executable, __file__, "--times", library, implementation, *expressions]
     done = subprocess.run(command, env={**os.environ, **NO_DISK, **environment}, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{implementation} failed:\n{done.stderr}")
@@ -88,7 +80,7 @@ def in_own_process(implementation, environment, expressions):
 
 def main(arguments):
     if arguments[:1] == ["--times"]:
-        print(json.dumps(milliseconds(arguments[1], arguments[2:])))
+        print(json.dumps(milliseconds(arguments[1], arguments[2], arguments[3:])))
         return
     expressions = arguments or EXPRESSIONS + ROWS
     times = {column: in_own_process(*how, expressions) for column, how in COLUMNS.items()}

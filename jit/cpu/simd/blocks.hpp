@@ -110,7 +110,7 @@ SINTER_INLINE Block<T, Range::width> load(const void* array, std::int64_t i, Ran
 }
 /// Elements 0, 2, ... of two vectors, of which the second begins with the first one's last element.
 template <class V, int... i>
-SINTER_INLINE V every_second_of_overlapping(Lanes<i...>, V low, V high) {
+SINTER_INLINE V every_second(Lanes<i...>, V low, V high) {
   constexpr int n = sizeof...(i);
   return __builtin_shufflevector(low, high, (2 * i < n ? 2 * i : 2 * i + 1)...);
 }
@@ -138,9 +138,9 @@ SINTER_INLINE Block<T, Range::width> load_every_second(const void* array, std::i
         if (reach > n) load_first_elements(high, p + n - 1, reach - n + 1);
       }
       if constexpr (is_computed<T>)
-        b.v[k] = {every_second_of_overlapping(Numbers{}, low.v, high.v)};
+        b.v[k] = {every_second(Numbers{}, low.v, high.v)};
       else
-        b.v[k] = every_second_of_overlapping(Numbers{}, low, high);
+        b.v[k] = every_second(Numbers{}, low, high);
     }
   }
   return b;

@@ -1,4 +1,5 @@
 // Splitting complex numbers into parts, and building them.
+#include "blocks.hpp"
 #include "loops.hpp"
 #include "vector_pairs.hpp"
 
@@ -7,17 +8,10 @@ namespace {
 
 template <class T, int part>
 void part_row(void* out, const void* const* in, std::int64_t n) {
-  using V = Vec<T>;
-  auto* to = static_cast<T*>(out);
-  const auto* from = static_cast<const T*>(in[0]);
-  std::int64_t i = 0;
-  for (; i + V::lanes <= n; i += V::lanes)
-    every_second<part>(AllLanes<T>{}, V::load(from + 2 * i), V::load(from + 2 * i + V::lanes)).store(to + i);
-  const int rest = static_cast<int>(n - i), left = 2 * rest - V::lanes;
-  if (rest == 0) return;
-  const V low = left < 0 ? V::load(from + 2 * i, 2 * rest) : V::load(from + 2 * i);
-  const V high = left > 0 ? V::load(from + 2 * i + V::lanes, left) : V(0);
-  every_second<part>(AllLanes<T>{}, low, high).store(to + i, rest);
+  const T* const from = static_cast<const T*>(in[0]) + part;
+  for_each_block<T>(n, 0, false, [=](std::int64_t i, auto range) SINTER_LAMBDA {
+    store(out, i, range, load_every_second<T>(from, i, range));
+  });
 }
 
 template <class T, int form>

@@ -1,14 +1,8 @@
-// Vectors by the numbers of their lanes: interleaving, deinterleaving, counting.
+// Vectors by the numbers of their lanes: interleaving, counting.
 #pragma once
 #include "vector.hpp"
 
 namespace sinter::inline v1::jit::cpu::SINTER_ISA {
-
-/// Elements 0, 2, ... of two vectors, or with first = 1 elements 1, 3, ...
-template <int first, class T, int... i>
-SINTER_INLINE Vec<T> every_second(Lanes<i...>, Vec<T> low, Vec<T> high) {
-  return {__builtin_shufflevector(low.v, high.v, (2 * i + first)...)};
-}
 
 /// a0 b0 a1 b1 ...: the first half, or with half = 1 the second.
 template <int half, class T, int... i>
